@@ -1,0 +1,5 @@
+"""Pages: auth."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

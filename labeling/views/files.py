@@ -1,0 +1,5 @@
+"""Pages: files."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,5 @@
+"""Pages: jobs."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

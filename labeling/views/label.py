@@ -1,0 +1,5 @@
+"""Pages: label."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

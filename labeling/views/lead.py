@@ -1,0 +1,5 @@
+"""Pages: lead."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
