@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils.module_loading import autodiscover_modules
 
 
 class SelectionConfig(AppConfig):
@@ -9,3 +10,5 @@ class SelectionConfig(AppConfig):
         from selection import plugs
 
         plugs.connect()
+        # Both apps' kinds of background work (labeling.jobs), in every process.
+        autodiscover_modules("job_kinds")
