@@ -1,6 +1,7 @@
 """What can be guessed without reading a step: its length, its place, the problem's length.
 
-A reward model is only worth its cost above this. The fit is a ridge logistic regression on the training steps.
+A reward model is only worth its cost above this. The fit is a ridge logistic regression on the training
+steps.
 """
 
 from __future__ import annotations

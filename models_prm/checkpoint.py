@@ -14,7 +14,8 @@ FILE = "checkpoint.pt"
 
 
 def write_atomic(path: Path, write: Any) -> None:
-    """Call `write(temporary_path)`, flush it to disk, rename it to `path`. A reader sees old or new, never half."""
+    """Call `write(temporary_path)`, flush it to disk, rename it to `path`. A reader sees old or new, never
+    half."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         write(temporary)

@@ -1,7 +1,7 @@
 """Trees of steps to sequences, and sequences to batches, with numpy only.
 
-A packed sequence holds a problem and a part of its tree: every token attends to its own path alone and has the
-position it would have in the path by itself, so packing changes the cost and not the result.
+A packed sequence holds a problem and a part of its tree: every token attends to its own path alone and has
+the position it would have in the path by itself, so packing changes the cost and not the result.
 """
 
 from __future__ import annotations
@@ -55,8 +55,10 @@ class Sequence_:
     """One packed sequence of n tokens.
 
     `ids`, `positions`: int64 [n]. `previous`: int64 [n], index of the token before it on its path (-1 for the
-    first). `owner`: int64 [n], 0 for the problem, 1 + k for the k-th node. `ancestors`: bool [m, m] over owners.
-    `markers`: int64 [k], index of each node's step mark. `counted`: bool [n], tokens of nodes that count here.
+    first). `owner`: int64 [n], 0 for the problem, 1 + k for the k-th node. `ancestors`: bool [m, m] over
+    owners.
+    `markers`: int64 [k], index of each node's step mark. `counted`: bool [n], tokens of nodes that count
+    here.
     """
 
     piece: Piece
@@ -98,7 +100,8 @@ def encode_trees(encoder: StepEncoder, trees: Sequence[StepTree]) -> list[Encode
 
 
 def pieces(encoded: EncodedTree, *, max_length: int, pack_tokens: int, packing: str) -> Iterator[Piece]:
-    """Cut a tree into pieces. Nodes whose path is longer than `max_length` are in no piece (whole steps only).
+    """Cut a tree into pieces. Nodes whose path is longer than `max_length` are in no piece (whole steps
+    only).
 
     With packing "none" a piece is a single path. A piece is larger than `pack_tokens` only if a path is.
     """

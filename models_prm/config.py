@@ -51,7 +51,8 @@ class Stage:
 
     `batch_tokens` bounds the padded tokens of one optimizer step; `lm_weight` adds next-token loss to the
     label loss (training stage only); `warmup` is the share of steps in which the rate rises from 0, after
-    which it falls along a cosine to a tenth.
+    which it falls along a cosine to a tenth. `max_length` and `pack_tokens` may be smaller than the model's
+    to save time in this stage; 0 means as the model's.
     """
 
     epochs: float = 1.0
@@ -62,12 +63,16 @@ class Stage:
     weight_decay: float = 0.01
     clip: float = 1.0
     lm_weight: float = 0.0
+    max_length: int = 0
+    pack_tokens: int = 0
 
     def __post_init__(self) -> None:
         if self.epochs < 0 or self.steps < 0:
             raise RecipeError("stage: epochs and steps must not be negative")
         if self.lr <= 0 or self.batch_tokens < 1 or self.clip <= 0:
             raise RecipeError("stage: lr, batch_tokens and clip must be positive")
+        if self.max_length < 0 or self.pack_tokens < 0:
+            raise RecipeError("stage: max_length and pack_tokens must not be negative")
         if not 0 <= self.warmup < 1 or self.weight_decay < 0 or self.lm_weight < 0:
             raise RecipeError("stage: warmup must be in [0, 1), weight_decay and lm_weight not negative")
 
@@ -76,10 +81,12 @@ class Stage:
 class TrainConfig:
     """Everything that decides the result of `train_prm`, and where it goes.
 
-    `data`, `held_out`: PRM800K JSONL files, .gz allowed. `corpus`: JSONL files of {"problem", "steps"} for the
-    tokenizer and the language-model warm-up. `base`: directory or hub name of a causal LM to start from; empty
-    means from scratch. `held_out_fraction` of the problems is set aside where no `held_out` file is given.
-    `refuse_problems`: keys (`records.problem_key`) that may be in no training or warm-up text: the test split.
+    `data`, `held_out`: PRM800K JSONL files, .gz allowed. `corpus`: JSONL files of {"problem", "steps"} for
+    the tokenizer and the language-model warm-up. `base`: directory or hub name of a causal LM to start from;
+    empty means from scratch. `held_out_fraction` of the problems is set aside where no `held_out` file is
+    given.
+    `refuse_problems`: keys (`records.problem_key`) that may be in no training or warm-up text: the test
+    split.
     `max_length`: longest path in tokens (whole steps beyond it are dropped and counted); `pack_tokens`: size
     of one packed sequence. `threads` 0 leaves torch's own choice.
     """
@@ -201,7 +208,8 @@ def _checked(kind: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any
     """Refuse unknown keys and plain types that do not match the field's default."""
     known = {f.name: f for f in dataclasses.fields(kind)}
     result = dict(values)
-    for key, value in values.items():
+    for key, given in values.items():
+        value = given
         if key not in known:
             raise RecipeError(f"unknown key {prefix}{key}: known are {', '.join(sorted(known))}")
         default = known[key].default

@@ -1,6 +1,6 @@
 """Reports on scores: steps against their ratings, first errors, best of N. JSON out, no plots here.
 
-    python -m models_prm evaluate prm MODEL --data phase1_test.jsonl
+python -m models_prm evaluate prm MODEL --data phase1_test.jsonl
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from models_prm.tree import StepTree, build_trees
 Floats = NDArray[np.float64]
 
 
-def tree_labels(trees: Sequence[StepTree], probs: Sequence[Sequence[Any]]) -> tuple[Floats, NDArray[np.int64]]:
-    """One entry per rating of scored nodes: probabilities [n, 3] and class index [n] (0 bad, 1 okay, 2 good)."""
+def tree_labels(
+    trees: Sequence[StepTree], probs: Sequence[Sequence[Any]]
+) -> tuple[Floats, NDArray[np.int64]]:
+    """One entry per rating of scored nodes: probabilities [n, 3] and class index [n] (0 bad, 1 okay, 2
+    good)."""
     rows: list[Any] = []
     classes: list[int] = []
     for tree, scored in zip(trees, probs, strict=True):
@@ -92,7 +95,9 @@ def evaluate_prm(
     if on_progress is not None:
         on_progress(Progress("evaluate", 1, 2, f"{sum(len(t.texts) for t in trees)} steps scored"))
     values, classes = tree_labels(trees, probs)
-    guesses = baseline.predict(card["length_baseline"], baseline.features(encode_trees(scorer.prm.encoder, trees)))
+    guesses = baseline.predict(
+        card["length_baseline"], baseline.features(encode_trees(scorer.prm.encoder, trees))
+    )
     by_length = _guessed(trees, probs, guesses)
     return {
         "model": scorer.name,
@@ -168,7 +173,10 @@ def same_prefix_pairs(trees: Sequence[StepTree], probs: Sequence[Sequence[Any]])
 
 
 def first_errors(
-    rows: Sequence[LabeledSolution], trees: Sequence[StepTree], probs: Sequence[Sequence[Any]], threshold: float
+    rows: Sequence[LabeledSolution],
+    trees: Sequence[StepTree],
+    probs: Sequence[Sequence[Any]],
+    threshold: float,
 ) -> dict[str, Any]:
     """First-error measures over rows whose every step is rated: exact position, and ProcessBench's F1."""
     by_problem = {tree.problem: (tree, scored) for tree, scored in zip(trees, probs, strict=True)}
@@ -200,7 +208,13 @@ def evaluate_processbench(
         found[int(result.key)] = aggregate.first_error(aggregate.step_scores(result.probs), threshold)
     truth = [None if r["label"] < 0 else int(r["label"]) for r in records]
     report = metrics.processbench_f1(truth, found)
-    return {"file": Path(path).name, "solutions": len(items), "cut_short": dropped, "threshold": threshold, **report}
+    return {
+        "file": Path(path).name,
+        "solutions": len(items),
+        "cut_short": dropped,
+        "threshold": threshold,
+        **report,
+    }
 
 
 def processbench_records(path: Path) -> list[dict[str, Any]]:
@@ -215,6 +229,10 @@ def processbench_records(path: Path) -> list[dict[str, Any]]:
     else:
         records = [record for _, record in read_jsonl(path)]
     for number, record in enumerate(records, 1):
-        if not isinstance(record, dict) or not isinstance(record.get("label"), int) or not record.get("steps"):
+        if (
+            not isinstance(record, dict)
+            or not isinstance(record.get("label"), int)
+            or not record.get("steps")
+        ):
             raise DataError(f"{path}: record {number}: needs problem, steps and an integer label")
     return list(records)

@@ -42,13 +42,22 @@ class Prm:
     def hidden(self, batch: Batch) -> Tensor:
         """Last hidden states [b, t, width] of a batch, one forward pass."""
         mask = torch.from_numpy(batch.mask).to(self.device)
+        if mask.dim() == 4:  # what is added to the attention's logits, made once for all layers
+            kind = (
+                torch.get_autocast_dtype(self.device.type)
+                if torch.is_autocast_enabled(self.device.type)
+                else None
+            )
+            added = torch.zeros(mask.shape, dtype=kind or self.lm.dtype, device=self.device)
+            mask = added.masked_fill_(~mask, float("-inf"))
         out: Any = self.lm.base_model(
             input_ids=torch.from_numpy(batch.ids).to(self.device),
-            attention_mask=mask if mask.dim() == 4 else mask.long(),
+            attention_mask=mask if mask.is_floating_point() else mask.long(),
             position_ids=torch.from_numpy(batch.positions).to(self.device),
             use_cache=False,
         )
-        states: Tensor = out.last_hidden_state
+        states = out.last_hidden_state
+        assert isinstance(states, Tensor)
         return states
 
     def label_logits(self, hidden: Tensor, batch: Batch) -> Tensor:
@@ -56,7 +65,8 @@ class Prm:
         rows = torch.from_numpy(batch.rows).to(hidden.device)
         columns = torch.from_numpy(batch.columns).to(hidden.device)
         weight = self.lm.get_output_embeddings().weight[list(self.encoder.label_ids)]
-        return (hidden[rows, columns] @ weight.T).float()
+        logits: Tensor = (hidden[rows, columns] @ weight.T).float()
+        return logits
 
     def parameters(self) -> int:
         """Number of weights."""
@@ -64,10 +74,8 @@ class Prm:
 
     def save(self, directory: Path) -> None:
         """Write weights, tokenizer and, last of all, the card: a directory with a card is complete."""
-        from transformers.utils import logging
-
         directory.mkdir(parents=True, exist_ok=True)
-        logging.disable_progress_bar()
+        quiet()
         self.lm.save_pretrained(directory)
         self.encoder.tokenizer.save_pretrained(directory)
         marks = self.encoder.marks
@@ -121,12 +129,19 @@ def load_base(base: str) -> tuple[Any, StepEncoder]:
     return lm, StepEncoder(tokenizer)
 
 
+def quiet() -> None:
+    """Keep the Transformers library from drawing bars of its own: progress is reported by `on_progress`."""
+    from transformers.utils import logging
+
+    switch: Any = logging.disable_progress_bar
+    switch()
+
+
 def _load_pair(source: str, dtype: str) -> tuple[Any, Any]:
     """Language model and tokenizer of a directory or hub name."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()
+    quiet()
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(source)
         lm: Any = AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, dtype))

@@ -97,9 +97,9 @@ def rows_from_prm800k(record: Mapping[str, Any]) -> list[LabeledSolution]:
     """Training rows of one PRM800K line: the main path, then every other rated completion as a branch.
 
     Following the authors' answers in openai/prm800k issues 10 and 11, an alternative is supervised with the
-    chosen steps before it. The main path carries its labels up to its first error; a branch carries one label,
-    that of its last step. So each rating is counted once. Null ratings and ratings flagged as unsure carry no
-    loss; a human rewrite is context only. Records that end as bad_problem give no rows.
+    chosen steps before it. The main path carries its labels up to its first error; a branch carries one
+    label, that of its last step. So each rating is counted once. Null ratings and ratings flagged as unsure
+    carry no loss; a human rewrite is context only. Records that end as bad_problem give no rows.
 
     Raises DataError naming the missing or malformed field.
     """

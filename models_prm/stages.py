@@ -121,7 +121,8 @@ def make_optimizer(prm: Prm, stage: Stage) -> torch.optim.Optimizer:
 
 
 def run_stage(run: Run, name: str, pieces: Sequence[Piece], state: dict[str, Any] | None) -> None:
-    """Train one stage, from the checkpoint `state` if it belongs to this stage. Raises Cancelled when asked."""
+    """Train one stage, from the checkpoint `state` if it belongs to this stage. Raises Cancelled when
+    asked."""
     config, lm = run.config, run.prm.lm
     stage: Stage = getattr(config, name)
     batches = plan(stage, [p.tokens for p in pieces], [config.seed, STAGES.index(name)])
@@ -134,7 +135,9 @@ def run_stage(run: Run, name: str, pieces: Sequence[Piece], state: dict[str, Any
     for step in range(begin, len(batches)):
         if run.should_stop is not None and run.should_stop():
             run.save(name, step, optimizer)
-            raise Cancelled(f"stopped in {name} at step {step} of {len(batches)}; the same call goes on from there")
+            raise Cancelled(
+                f"stopped in {name} at step {step} of {len(batches)}; the same call goes on from there"
+            )
         lm.train()
         rate = learning_rate(stage, step, len(batches))
         losses = train_step(run, name, [pieces[i] for i in batches[step]], optimizer, rate)
@@ -186,7 +189,8 @@ def targets(batch: Batch) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def label_loss(prm: Prm, hidden: Tensor, batch: Batch, config: TrainConfig) -> Tensor:
-    """Cross-entropy per rating at the step marks, weighted by class; positions without a rating carry none."""
+    """Cross-entropy per rating at the step marks, weighted by class; positions without a rating carry
+    none."""
     mass = torch.from_numpy(targets(batch)).float().to(hidden.device)
     if not isinstance(config.class_weights, str):
         mass = mass * torch.tensor(config.class_weights, device=hidden.device)
@@ -195,7 +199,8 @@ def label_loss(prm: Prm, hidden: Tensor, batch: Batch, config: TrainConfig) -> T
 
 
 def lm_loss(prm: Prm, hidden: Tensor, batch: Batch) -> Tensor:
-    """Next-token loss over the tokens that count here, each predicted from the token before it on its path."""
+    """Next-token loss over the tokens that count here, each predicted from the token before it on its
+    path."""
     rows, before, ids = [], [], []
     for row, s in enumerate(batch.sequences):
         index = np.flatnonzero(s.counted & (s.previous >= 0))
@@ -216,6 +221,10 @@ def evaluate(run: Run, step: int) -> None:
     numbers = run.evaluate()
     run.log.append({"stage": "held_out", "step": step, **numbers})
     run.report("evaluate", step, step, f"held-out loss {numbers.get('loss', math.nan):.4f}", **numbers)
-    if run.config.keep_best and "loss" in numbers and (run.best is None or numbers["loss"] < run.best["loss"]):
+    if (
+        run.config.keep_best
+        and "loss" in numbers
+        and (run.best is None or numbers["loss"] < run.best["loss"])
+    ):
         model = {key: value.detach().clone() for key, value in run.prm.lm.state_dict().items()}
         run.best = {"loss": numbers["loss"], "step": step, "model": model}

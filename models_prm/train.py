@@ -23,11 +23,11 @@ import torch
 from models_prm import baseline, data
 from models_prm.checkpoint import remove_checkpoint, write_atomic
 from models_prm.collate import EncodedTree, Piece, encode_trees, pieces
-from models_prm.config import TrainConfig
+from models_prm.config import Stage, TrainConfig
 from models_prm.errors import DataError, RecipeError
 from models_prm.evaluate import step_report, tree_labels
 from models_prm.prm import CARD, Prm, load_base, new_lm, read_card
-from models_prm.records import LabeledSolution, OnProgress, ShouldStop
+from models_prm.records import LabeledSolution, OnProgress, ShouldStop, problem_key
 from models_prm.scoring import PrmScorer
 from models_prm.stages import Run, evaluate, run_stage
 from models_prm.tokenizer import StepEncoder, train_tokenizer
@@ -85,26 +85,33 @@ def train_prm(
     run = Run(_with_weights(config, material.split.train), prm, digest, on_progress, should_stop)
     run.evaluate = (lambda: _numbers(prm, held, config)) if held else None
     state = run.restore()
-    parts = _labelled_pieces(encoded, config)
     if state is None or state["stage"] == "pretrain":
         run_stage(run, "pretrain", _warm_up_pieces(run.prm.encoder, encoded, material, config), state)
-    run_stage(run, "train", parts, state)
-    return _finish(run, material, encoded, parts, held, time.monotonic() - started)
+    run_stage(run, "train", _labelled_pieces(encoded, config), state)
+    return _finish(run, material, encoded, held, time.monotonic() - started)
 
 
 def _material(config: TrainConfig) -> _Material:
     rows = data.load_rows(config.data)
     corpus = data.load_corpus(config.corpus)
     held = data.load_rows(config.held_out)
-    split = data.Split(rows, held) if config.held_out else data.split_rows(rows, config.held_out_fraction, config.seed)
+    split = (
+        data.Split(rows, held)
+        if config.held_out
+        else data.split_rows(rows, config.held_out_fraction, config.seed)
+    )
     if not split.train:
         raise DataError(f"{', '.join(map(str, config.data))}: no rated steps to train on")
     closed = {row.group for row in split.held_out}
-    data.refuse_overlap((row.problem for row in split.train), closed | config.refuse_problems, "the training data")
+    data.refuse_overlap(
+        (row.problem for row in split.train), closed | config.refuse_problems, "the training data"
+    )
     data.refuse_overlap((text.problem for text in corpus), config.refuse_problems, "the corpus")
-    corpus = [text for text in corpus if data.problem_key(text.problem) not in closed]
+    corpus = [text for text in corpus if problem_key(text.problem) not in closed]
     paths = (*config.data, *config.corpus, *config.held_out)
-    return _Material(split, corpus, {f"{i} {path.name}": data.file_sha256(path) for i, path in enumerate(paths)})
+    return _Material(
+        split, corpus, {f"{i} {path.name}": data.file_sha256(path) for i, path in enumerate(paths)}
+    )
 
 
 def _fingerprint(config: TrainConfig, files: dict[str, str]) -> str:
@@ -155,16 +162,21 @@ def _with_weights(config: TrainConfig, rows: Sequence[LabeledSolution]) -> Train
     return replace(config, class_weights=(bad, okay, good))
 
 
-def _pieces(encoded: Sequence[EncodedTree], config: TrainConfig) -> list[Piece]:
-    sizes = {"max_length": config.max_length, "pack_tokens": config.pack_tokens}
-    return [p for tree in encoded for p in pieces(tree, packing=config.packing, **sizes)]
+def _pieces(encoded: Sequence[EncodedTree], config: TrainConfig, stage: Stage) -> list[Piece]:
+    length = min(stage.max_length or config.max_length, config.max_length)
+    pack = stage.pack_tokens or config.pack_tokens
+    return [
+        piece
+        for tree in encoded
+        for piece in pieces(tree, max_length=length, pack_tokens=pack, packing=config.packing)
+    ]
 
 
 def _labelled_pieces(encoded: Sequence[EncodedTree], config: TrainConfig) -> list[Piece]:
     """Pieces with at least one rating; others would have no loss."""
-    kept = [p for p in _pieces(encoded, config) if _ratings(p) > 0]
+    kept = [p for p in _pieces(encoded, config, config.train) if _ratings(p) > 0]
     if not kept:
-        raise DataError(f"no rated step fits into max_length {config.max_length}: raise it in the recipe")
+        raise DataError("no rated step fits into max_length: raise it in the recipe")
     return kept
 
 
@@ -180,7 +192,7 @@ def _warm_up_pieces(
     trees: dict[str, StepTree] = {}
     for text in material.corpus:
         trees.setdefault(text.problem, StepTree(text.problem)).add(text.steps)
-    return _pieces([*encoded, *encode_trees(encoder, list(trees.values()))], config)
+    return _pieces([*encoded, *encode_trees(encoder, list(trees.values()))], config, config.pretrain)
 
 
 def _numbers(prm: Prm, held: Sequence[StepTree], config: TrainConfig) -> dict[str, float]:
@@ -195,12 +207,7 @@ def _scored(prm: Prm, held: Sequence[StepTree], config: TrainConfig) -> list[lis
 
 
 def _finish(
-    run: Run,
-    material: _Material,
-    encoded: Sequence[EncodedTree],
-    parts: Sequence[Piece],
-    held: Sequence[StepTree],
-    seconds: float,
+    run: Run, material: _Material, encoded: Sequence[EncodedTree], held: Sequence[StepTree], seconds: float
 ) -> TrainResult:
     """Evaluate and save. The card comes last: until then the checkpoint leads back here."""
     config, prm = run.config, run.prm
@@ -212,7 +219,7 @@ def _finish(
     prm.lm.eval()
     held_out: dict[str, Any] = step_report(*tree_labels(held, _scored(prm, held, config))) if held else {}
     total = sum(sum(sum(c) for c in tree.tree.counts) for tree in encoded)
-    used = sum(_ratings(p) for p in parts)
+    used = sum(_ratings(p) for p in _labelled_pieces(encoded, config))
     labels = data.rating_counts(material.split.train)
     prm.card = {
         "name": config.name,

@@ -1,6 +1,7 @@
 """Solutions of one problem as a tree of steps, so that what they share is stored, trained and scored once.
 
-Paths that begin alike share nodes. A label belongs to a node; a step rated twice keeps both ratings as counts.
+Paths that begin alike share nodes. A label belongs to a node; a step rated twice keeps both ratings as
+counts.
 """
 
 from __future__ import annotations
