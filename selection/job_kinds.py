@@ -1,0 +1,69 @@
+"""The kinds of background work of the bridge. Each may be killed at any moment and is then run again."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from labeling.jobs import JobCancelled, JobFailure, JobRun, register
+from labeling.models import Pool
+from models_prm.errors import PrmError
+from selection import generations, loop
+from selection.models import Generation, ModelVersion
+from selection.scores import score_pool
+from selection.training import train_model
+
+
+@register("train_model", queue="gpu", title=gettext_lazy("Train a reward model"))
+def run_training(job: JobRun) -> dict[str, Any]:
+    version = ModelVersion.objects.get(pk=job.params["model"])
+    train_model(version, on_progress=job.progress, should_stop=job.cancelled)
+    return {"model": version.pk, "name": version.name}
+
+
+@register("score_pool", queue="gpu", title=gettext_lazy("Score a pool"))
+def run_scoring(job: JobRun) -> dict[str, Any]:
+    pool = Pool.objects.get(pk=job.params["pool"])
+    version = ModelVersion.objects.get(pk=job.params["model"])
+    try:
+        score_set = score_pool(pool, version, on_progress=job.progress, job=job.job)
+    except PrmError as error:
+        raise JobFailure(str(error)) from error
+    return {"pool": pool.pk, "model": version.pk, "scored": score_set.n_scored}
+
+
+@register("open_generation", queue="gpu", title=gettext_lazy("Open a generation"))
+def run_opening(job: JobRun) -> dict[str, Any]:
+    generation = _generation(job)
+    with _remembered(generation):
+        return loop.open_generation(generation, job.progress)
+
+
+@register("close_generation", queue="gpu", title=gettext_lazy("Close a generation"))
+def run_closing(job: JobRun) -> dict[str, Any]:
+    generation = _generation(job)
+    with _remembered(generation):
+        return loop.close_generation(generation, job.progress, job.cancelled)
+
+
+def _generation(job: JobRun) -> Generation:
+    related = ("project", "pool", "selector", "trained", "close_job")
+    return Generation.objects.select_related(*related).get(pk=job.params["generation"])
+
+
+@contextmanager
+def _remembered(generation: Generation) -> Iterator[None]:
+    """A failure is written on the generation's row too, so that it can go on where it stopped."""
+    try:
+        yield
+    except PrmError as error:
+        generations.fail(generation, str(error))
+        raise JobFailure(str(error)) from error
+    except (JobCancelled, KeyboardInterrupt):
+        generations.fail(generation, _("cancelled"))
+        raise
+    except Exception as error:
+        generations.fail(generation, getattr(error, "message", "") or f"{type(error).__name__}: {error}")
+        raise
