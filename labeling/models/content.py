@@ -50,6 +50,8 @@ class Problem(models.Model):
     subject = models.CharField(max_length=80, blank=True)
     level = models.CharField(max_length=20, blank=True)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.OK)
+    # When the lead last decided on reports about it: only later reports count again.
+    decided_at = models.DateTimeField(null=True, blank=True)
     source = models.ForeignKey(ImportedFile, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 

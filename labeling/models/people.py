@@ -91,6 +91,8 @@ class Enrolment(models.Model):
     status_changed_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    # When they first were let in to work: a pause before that does not skip the screening.
+    admitted_at = models.DateTimeField(null=True, blank=True)
     # The running gold window starts after the last readmission: old misses do not pause twice.
     window_from = models.DateTimeField(null=True, blank=True)
     accepted_guidelines = models.PositiveIntegerField(default=0)
