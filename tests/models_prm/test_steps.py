@@ -18,11 +18,11 @@ from models_prm.steps import (
     split_steps,
 )
 
-PIECES = [
-    "a", "Step 1: x", "Step 2. y", "1. one", "2) two", " ", "\t", "\n", "\r\n", "\n\n", "$$", "$", "\\[",
-    "\\]",     "\\\\[2pt]", "\\$", "\\", "\\begin{align*}", "\\end{align*}", "\\begin{pmatrix}", "\\end{pmatrix}", 
-    "[asy]", "[/asy]", "```", "\n```\n", "é", "\u2028", "\x0b",
-]  # fmt: skip
+PIECES = (
+    ["a", "Step 1: x", "Step 2. y", "1. one", "2) two", " ", "\t", "\n", "\r\n", "\n\n", "é", "\u2028", "\x0b"]
+    + ["$$", "$", "\\[", "\\]", "\\\\[2pt]", "\\$", "\\", "[asy]", "[/asy]", "```", "\n```\n"]
+    + ["\\begin{align*}", "\\end{align*}", "\\begin{pmatrix}", "\\end{pmatrix}"]
+)
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 splitters = st.sampled_from(sorted(SPLITTERS))
 

@@ -1,0 +1,21 @@
+"""Final answers: find them in a solution, and grade them right, wrong or unknown.
+
+Nothing here imports sympy or math-verify in the calling process: graders that may hang run in killable
+worker processes (`GraderPool`).
+"""
+
+from models_prm.answers.extract import extract_answer, split_final_answer
+from models_prm.answers.pool import GraderPool, GraderStartError, grade, grade_in_full
+from models_prm.answers.verdict import GRADER_VERSION, Grade, Verdict
+
+__all__ = [
+    "GRADER_VERSION",
+    "Grade",
+    "GraderPool",
+    "GraderStartError",
+    "Verdict",
+    "extract_answer",
+    "grade",
+    "grade_in_full",
+    "split_final_answer",
+]

@@ -1,0 +1,108 @@
+"""Whether two formulas are the same function: exact evaluation at fixed points, with proofs of difference.
+
+Polynomials and rational functions are compared in rationals, so that agreement at several points that are
+special to nothing is as good as an identity; everything else in intervals at rising precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from mpmath import iv  # type: ignore[import-untyped]
+
+from models_prm.answers import nodes as n
+from models_prm.answers.evaluate import evaluate, free_names
+from models_prm.answers.nodes import Node
+from models_prm.answers.values import NoValueError, Value, apart, together
+from models_prm.answers.verdict import Verdict
+
+RIGHT, WRONG, UNKNOWN = Verdict.RIGHT, Verdict.WRONG, Verdict.UNKNOWN
+# Points for identities: positive, small, large and negative, none of them special to school formulas.
+_POINTS = [
+    Fraction(17, 7),
+    Fraction(5, 13),
+    Fraction(211, 10),
+    Fraction(-9, 4),
+    Fraction(3, 11),
+    Fraction(-29, 31),
+]
+_WORKING_DIGITS = (40, 160)
+
+
+def same_values(left: Node, right: Node) -> Verdict:
+    """Evaluate both at each point: apart anywhere is wrong, together at three points or more is right."""
+    agreed = 0
+    names = sorted(free_names(left) | free_names(right))
+    points = list(_points(names))
+    for point in points:
+        verdict = _at_point(left, right, point)
+        if verdict is WRONG:
+            return WRONG
+        agreed += verdict is RIGHT
+    return RIGHT if agreed >= min(3, len(points)) else UNKNOWN
+
+
+def _points(names: list[str]) -> Iterator[dict[str, Value]]:
+    for shift in range(len(_POINTS) if names else 1):
+        yield {
+            name: Value(_POINTS[(shift + k) % len(_POINTS)] + k // len(_POINTS))
+            for k, name in enumerate(names)
+        }
+
+
+def _at_point(left: Node, right: Node, point: dict[str, Value]) -> Verdict:
+    before = iv.dps
+    try:
+        for digits in _WORKING_DIGITS:
+            iv.dps = digits
+            a, b = evaluate(left, point), evaluate(right, point)
+            if apart(a, b):
+                return WRONG
+            if digits == _WORKING_DIGITS[-1] and together(a, b, digits=100):
+                return RIGHT
+    except (NoValueError, OverflowError, ValueError):
+        return UNKNOWN
+    finally:
+        iv.dps = before
+    return UNKNOWN
+
+
+def has_bare_log(node: object) -> bool:
+    """Whether a logarithm without a base occurs: writers mean base 10, e or 2 by it."""
+    if isinstance(node, n.Call) and node.name == "log" and len(node.arguments) == 1:
+        return True
+    if isinstance(node, tuple):
+        return any(map(has_bare_log, node))
+    return any(has_bare_log(getattr(node, field)) for field in getattr(type(node), "__slots__", ()))
+
+
+def proportional(a: Node, b: Node, *, sign: int) -> Verdict:
+    """Compare a(p) b(q) with a(q) b(p) over points p, q; and the sign of the factor when it matters."""
+    try:
+        values = [(evaluate(a, point), evaluate(b, point)) for point in _points(sorted(free_names(a)))]
+    except (NoValueError, OverflowError, ValueError):
+        return UNKNOWN
+    pairs = [(x.re, y.re) for x, y in values if x.is_real and y.is_real]
+    if len(pairs) < 3 or not all(isinstance(x, Fraction) and isinstance(y, Fraction) for x, y in pairs):
+        return UNKNOWN
+    (x0, y0), *rest = [(x, y) for x, y in pairs if x and y] or [(Fraction(0), Fraction(0))]
+    if not x0 or any(x0 * y != x * y0 for x, y in pairs):
+        # Not a multiple, but x = 1 and x^3 = 1 may still have the same solutions: only lines are sure.
+        return WRONG if _is_linear(a) and _is_linear(b) else UNKNOWN
+    return RIGHT if sign == 0 or (x0 * y0 > 0) == (sign > 0) else WRONG
+
+
+def _is_linear(node: Node) -> bool:
+    """Second differences vanish along one exact line in the space of the variables."""
+    names = sorted(free_names(node))
+    try:
+        line = [
+            evaluate(node, {name: Value(Fraction(t * (k + 2) + k)) for k, name in enumerate(names)}).re
+            for t in range(1, 6)
+        ]
+    except (NoValueError, OverflowError, ValueError):
+        return False
+    return all(isinstance(y, Fraction) for y in line) and all(
+        line[t] - 2 * line[t + 1] + line[t + 2] == 0 for t in range(3)
+    )
