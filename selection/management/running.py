@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
@@ -33,7 +33,7 @@ class LoopCommand(BaseCommand):
         parser.add_argument(
             "--background", action="store_true", help="queue the work for a worker instead of doing it here"
         )
-        return cast(CommandParser, parser)
+        return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
         with one_line_errors():
