@@ -69,6 +69,7 @@ def parse_solution(data: Mapping[str, Any]) -> SolutionRow:
         problem=row.problem,
         steps=kept,
         answer=question.get("pre_generated_answer"),
+        once=True,
         extra={} if score is None else {"pre_generated_verifier_score": score},
     )
 

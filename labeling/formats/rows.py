@@ -25,7 +25,8 @@ class SolutionRow:
     """One sampled solution. Either `steps`, or a `text` that the importer splits.
 
     `answer` None: to be found in the text. `is_correct` is the file's own verdict on the final answer;
-    it is the grade only where no truth is known.
+    it is the grade only where no truth is known. `once`: an equal solution in the file is the same one (two
+    people judged it), not another sample.
     """
 
     problem: ProblemRow
@@ -35,6 +36,7 @@ class SolutionRow:
     external_id: str = ""
     generator: str = ""
     is_correct: bool | None = None
+    once: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
 
 
