@@ -27,3 +27,13 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("No real data: set STEPMARK_SHARED_DATA to the folder of data sets.")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_static_files(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Pages render without a build: static files under their own names, from an empty root."""
+    from django.conf import settings
+
+    settings.STATIC_ROOT = tmp_path_factory.mktemp("static")
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
