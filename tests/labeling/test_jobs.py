@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.conf import settings as live_settings
 from django.db import connection, transaction
 from django.utils import timezone
@@ -19,7 +20,9 @@ from labeling.jobs import JobCancelled, JobFailure, JobRun
 from labeling.models import AuditEntry, Job
 from tests import make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+# For what happens at a commit, or is seen by another connection.
+real_commits = pytest.mark.django_db(transaction=True)
 Status = Job.Status
 
 
@@ -32,7 +35,7 @@ def bells(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, settings: Any) -> list
         assert name == jobs.RUN_TASK
         rung.append((args[0], queue))
 
-    monkeypatch.setattr(jobs.current_app, "send_task", send_task)
+    monkeypatch.setattr(current_app, "send_task", send_task)
     monkeypatch.setattr(jobs, "REPORT_S", 0.02)
     settings.HOME = tmp_path
     return rung
@@ -79,6 +82,7 @@ def dead_pid() -> int:
     return process.pid
 
 
+@real_commits
 def test_a_job_rings_only_after_its_transaction(kind: Register, bells: list[tuple[int, str]]) -> None:
     name = kind(nothing)
     with transaction.atomic():
@@ -101,6 +105,7 @@ def test_an_unknown_kind_cannot_be_queued() -> None:
         jobs.enqueue("no such kind", {})
 
 
+@real_commits
 def test_a_broker_that_does_not_answer_loses_no_job(
     kind: Register, monkeypatch: pytest.MonkeyPatch, bells: list[tuple[int, str]]
 ) -> None:
@@ -108,7 +113,7 @@ def test_a_broker_that_does_not_answer_loses_no_job(
         raise ConnectionError("nobody there")
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.current_app, "send_task", broken)
+        patch.setattr(current_app, "send_task", broken)
         job = jobs.enqueue(kind(nothing), {})
     assert job.status == Status.QUEUED
     assert jobs.sweep(at_start=True) == 1
@@ -129,6 +134,7 @@ def test_a_finished_job_keeps_its_result_and_counts(kind: Register) -> None:
     assert done.finished_at is not None
 
 
+@real_commits
 def test_two_workers_claim_one_job_once(kind: Register) -> None:
     ran: list[int] = []
     gate = threading.Barrier(4)
@@ -168,7 +174,8 @@ def test_a_job_that_is_over_is_never_run_again_by_a_late_bell(kind: Register, st
     assert jobs.run_job(job.pk + 1000) is None
 
 
-def test_progress_and_heartbeat_are_seen_while_the_job_holds_a_read_open(kind: Register) -> None:
+@real_commits
+def test_progress_and_heartbeat_are_seen_from_outside_while_the_job_runs(kind: Register) -> None:
     seen: list[tuple[int, int]] = []
 
     def run(job: JobRun) -> dict[str, Any]:
@@ -238,6 +245,7 @@ def test_cancelling_a_waiting_job_ends_it_at_once(kind: Register) -> None:
     assert not jobs.request_cancel(job, lead)
 
 
+@real_commits
 def test_cancelling_a_running_job_stops_it_at_its_next_word(kind: Register) -> None:
     steps: list[int] = []
 
@@ -274,6 +282,7 @@ def test_ctrl_c_at_a_command_leaves_a_job_that_can_be_run_again(kind: Register) 
     assert done.status == Status.DONE
 
 
+@real_commits
 def test_a_failed_job_can_be_tried_again_and_its_old_error_goes(
     kind: Register, bells: list[tuple[int, str]]
 ) -> None:
@@ -326,6 +335,7 @@ def test_a_job_of_another_machine_is_taken_over_when_it_is_stale(kind: Register)
     assert (fresh.status, stale.status) == (Status.RUNNING, Status.QUEUED)
 
 
+@real_commits
 def test_the_one_that_was_taken_over_stops_and_writes_nothing(kind: Register) -> None:
     """A machine that was cut off comes back: its job runs elsewhere by now."""
 
