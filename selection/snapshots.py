@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from labeling.jobs import JobFailure
 from labeling.models import Label, Problem, Project, QueueItem
+from labeling.queries.labels import usable_labels
 from models_prm.records import problem_key
 from selection.models import TrainingSnapshot
 
@@ -84,12 +84,6 @@ def refused_problems(project: Project) -> frozenset[str]:
     """Keys of all problems of the test split: they may be in no training text."""
     texts = Problem.objects.filter(project=project, split=Problem.Split.TEST).values_list("text", flat=True)
     return frozenset(problem_key(text) for text in texts.iterator())
-
-
-def usable_labels(project: Project) -> QuerySet[Label]:
-    from labeling.queries.labels import usable_labels as usable
-
-    return usable(project)
 
 
 def _plan(project: Project) -> _Plan:
