@@ -1,0 +1,43 @@
+"""The problem templates; importing this package registers them all."""
+
+from models_prm.practice.topics import (
+    areas,
+    arithmetic,
+    averages,
+    compound_fractions,
+    counting,
+    fraction_equations,
+    fractions,
+    linear,
+    measuring,
+    percent,
+    percent_parts,
+    price_changes,
+    quadratic,
+    shares,
+    squares,
+    systems,
+    trade,
+    word_equations,
+)
+
+__all__ = [
+    "areas",
+    "arithmetic",
+    "averages",
+    "compound_fractions",
+    "counting",
+    "fraction_equations",
+    "fractions",
+    "linear",
+    "measuring",
+    "percent",
+    "percent_parts",
+    "price_changes",
+    "quadratic",
+    "shares",
+    "squares",
+    "systems",
+    "trade",
+    "word_equations",
+]
