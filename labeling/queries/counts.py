@@ -61,10 +61,11 @@ def generation_counts(project: Project, generation: int) -> GenerationCounts:
         project=project, generation=generation, purpose=Purpose.WORK
     ).aggregate(
         items=Count("pk"),
-        wanted=Coalesce(Sum("wanted"), 0),
         waiting=_free(State.OPEN),
         held=_free(State.HELD),
         closed=_free(State.CLOSED),
+        # Last: the expressions above mean the column of this name.
+        wanted=Coalesce(Sum("wanted"), 0),
     )
     native = current_labels(project).filter(
         generation=generation, purpose=Purpose.WORK, assignment__isnull=False

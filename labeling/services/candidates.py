@@ -17,7 +17,7 @@ def unseen(user: User, project: Project, purpose: str) -> QuerySet[QueueItem]:
         solution__problem=OuterRef("solution__problem"),
         solution__text_hash=OuterRef("solution__text_hash"),
     ).exclude(status__in=REVIVABLE, solution=OuterRef("solution"))
-    return QueueItem.objects.filter(
+    items = QueueItem.objects.filter(
         ~Exists(met),
         project=project,
         purpose=purpose,
@@ -25,6 +25,9 @@ def unseen(user: User, project: Project, purpose: str) -> QuerySet[QueueItem]:
         taken__lt=F("wanted"),
         solution__problem__status=Problem.Status.OK,
     )
+    if purpose == QueueItem.Purpose.WORK:
+        return items
+    return items.filter(solution__gold__is_active=True)
 
 
 def held_by_others(user: User, project: Project) -> QuerySet[Assignment]:
