@@ -110,17 +110,18 @@ def _plan(project: Project) -> _Plan:
 def choose_held_out(keys: dict[int, str], before: Iterable[int] = ()) -> set[int]:
     """Problems to hold out of {identifier: key}: a share by digest, and whichever were held out before.
 
-    At least one of two or more; never all.
+    Problems with one key stay together. At least one key of two or more is held out; never all.
     """
-    marks = {pk: hashlib.sha256(f"held out:{key}".encode()).hexdigest() for pk, key in keys.items()}
+    marks = {key: hashlib.sha256(f"held out:{key}".encode()).hexdigest() for key in keys.values()}
     limit = HELD_OUT_SHARE * 16**8
-    chosen = {pk for pk, mark in marks.items() if int(mark[:8], 16) < limit} | (set(before) & keys.keys())
-    by_mark = sorted(keys, key=lambda pk: marks[pk])
-    if not chosen and len(keys) > 1:
+    chosen = {key for key, mark in marks.items() if int(mark[:8], 16) < limit}
+    chosen |= {keys[pk] for pk in before if pk in keys}
+    by_mark = sorted(marks, key=lambda key: marks[key])
+    if not chosen and len(by_mark) > 1:
         chosen = {by_mark[0]}
-    if chosen and len(chosen) == len(keys):
+    if by_mark and len(chosen) == len(by_mark):
         chosen.discard(by_mark[-1])
-    return chosen
+    return {pk for pk, key in keys.items() if key in chosen}
 
 
 def _sort_labels(project: Project, plan: _Plan, keys: dict[int, str]) -> None:
