@@ -154,7 +154,7 @@ _ROWS = {
 }
 POLICY: dict[str, dict[str, str]] = {
     "prm800k": {
-        "labels": "every current one; the line and side.jsonl say which are gold, screening, extra, quarantined",
+        "labels": "every current one; side.jsonl says which are gold, screening, extra or quarantined",
         "null rating": "the labeler did not rate it (gave up, or did not get so far)",
         "null flagged": "as in PRM800K phase 2: the main completion carries no flag; null is not true",
         "null chosen_completion": "the path ends at this step",

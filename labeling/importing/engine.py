@@ -53,11 +53,13 @@ def import_file(
     options: ImportOptions | None = None,
     name: str = "",
     user: User | None = None,
+    job: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> ImportSummary:
     """Import `path` as problems, solutions, labels or gold into `project`.
 
-    `name` is the file's name to people (an upload has another on disk). `on_progress(done, total, stage)`
+    `name` is the file's name to people (an upload has another on disk), `job` the id of the job that does
+    it. `on_progress(done, total, stage)`
     may raise to stop the import. Nothing of the file stays unless all of it does. Raises ImportRefused,
     whose `extra["problems"]` names line, field, what is wrong and the cure, for at most 20 records.
     """
@@ -80,7 +82,7 @@ def import_file(
                 imported_by=user,
             )
             KINDS[kind].write(batch)
-            return _finish(batch.source, batch.counts, started)
+            return _finish(batch, job, started)
 
 
 def _throttled(on_progress: OnProgress | None) -> OnProgress:
@@ -184,9 +186,16 @@ def _digest(data: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(b"record:" + plain.encode()).digest()
 
 
-def _finish(source: ImportedFile, counts: Counter[str], started: float) -> ImportSummary:
-    counts = Counter({name: n for name, n in counts.items() if n})
+def _finish(batch: Batch, job: int | None, started: float) -> ImportSummary:
+    source = batch.source
+    assert source is not None  # noqa: S101 - set where the transaction began
+    counts = Counter({name: n for name, n in batch.counts.items() if n})
     seconds = round(time.monotonic() - started, 2)
-    source.summary = {"counts": dict(counts), "seconds": seconds}
+    source.summary = {
+        "counts": dict(counts),
+        "seconds": seconds,
+        "options": batch.options.as_dict(),
+        "job": job,
+    }
     source.save(update_fields=["summary"])
     return ImportSummary(source.kind, source.format, source.name, source.sha256, source.pk, seconds, counts)

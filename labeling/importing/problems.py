@@ -90,7 +90,7 @@ def _fill(problem: Problem, item: SpooledProblem, batch: Batch) -> bool:
     filled = [name for name in FILLED if not getattr(problem, name) and getattr(offered, name)]
     if "ground_truth_answer" in filled:
         batch.counts["answers_filled"] += 1
-    elif item.row.answer and item.row.answer != problem.ground_truth_answer:
+    elif item.row.answer and _folded(item.row.answer) != _folded(problem.ground_truth_answer):
         batch.counts["answers_differ"] += 1
     for name in filled:
         setattr(problem, name, getattr(offered, name))
@@ -112,3 +112,8 @@ def _move_to_test(problem: Problem, batch: Batch) -> bool:
 
 def _with_answer(row: ProblemRow, answer: str | None) -> ProblemRow:
     return ProblemRow(row.text, answer, row.solution, row.external_id, row.subject, row.level)
+
+
+def _folded(answer: str | None) -> str:
+    """Answers that differ in white space only are the same."""
+    return "".join((answer or "").split())
