@@ -39,9 +39,12 @@ log = logging.getLogger(__name__)
 # A worker that dies this often in one job most likely dies because of it (memory): stop and say so.
 MAX_ATTEMPTS = 8
 REPORT_S = 1.0
+# Workers are seen at each sweep (every 30 s) and at each heartbeat.
+ALIVE_S = 90
 RUN_TASK = "selection.tasks.run_job"
 
 Run = Callable[["JobRun"], dict[str, Any]]
+Page = Callable[[Job], str]
 OnProgress = Callable[[int, int, str], None]
 
 
@@ -63,16 +66,22 @@ class Kind:
     title: Any  # str or lazy translation
     queue: str
     run: Run
+    page: Page | None
 
 
 _kinds: dict[str, Kind] = {}
 
 
-def register(name: str, *, queue: str = "default", title: Any = "") -> Callable[[Run], Run]:
-    """Make a function the way to run jobs of this kind; `queue` is "default" or "gpu"."""
+def register(
+    name: str, *, queue: str = "default", title: Any = "", page: Page | None = None
+) -> Callable[[Run], Run]:
+    """Make a function the way to run jobs of this kind.
+
+    `queue` is "default" or "gpu"; `page` gives the address of what a job works on, for a link.
+    """
 
     def keep(run: Run) -> Run:
-        _kinds[name] = Kind(name, title or name, queue, run)
+        _kinds[name] = Kind(name, title or name, queue, run, page)
         return run
 
     return keep
@@ -91,6 +100,21 @@ def kind_of(job: Job) -> Kind:
 def title_of(job: Job) -> str:
     """What the job is called on pages; its bare name when the kind is unknown."""
     return str(_kinds[job.kind].title) if job.kind in _kinds else job.kind
+
+
+def page_of(job: Job) -> str:
+    """Address of what the job works on, "" if its kind has none."""
+    kind = _kinds.get(job.kind)
+    return kind.page(job) if kind is not None and kind.page is not None else ""
+
+
+def time_left(job: Job) -> timedelta | None:
+    """How long a running job's present stage will still take at its pace so far; None while that is unknown."""
+    since, first = job.result.get("stage_since"), job.result.get("stage_from", 0)
+    if job.status != Job.Status.RUNNING or not since or job.done <= first or job.total <= job.done:
+        return None
+    elapsed = (job.heartbeat_at or timezone.now()) - datetime.fromisoformat(since)
+    return max(elapsed, timedelta()) * ((job.total - job.done) / (job.done - first))
 
 
 # --- Asking for work --------------------------------------------------------------------------
@@ -177,8 +201,8 @@ class JobRun:
     claim: str = ""
     on_progress: OnProgress | None = None
     stop: threading.Event = field(default_factory=threading.Event)
-    wake: threading.Event = field(default_factory=threading.Event)
     latest: tuple[int, int, str] | None = None
+    stage_since: dict[str, Any] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -192,7 +216,10 @@ class JobRun:
 
     def progress(self, done: int, total: int, stage: str = "") -> None:
         """Say how far it is; cheap enough to call often. Raises JobCancelled when it shall stop."""
-        self.latest = (max(0, int(done)), max(0, int(total)), stage[:120])
+        stage = stage[:120]
+        if self.latest is None or stage != self.latest[2]:
+            self.stage_since = {"stage_since": timezone.now().isoformat(), "stage_from": int(done)}
+        self.latest = (max(0, int(done)), max(0, int(total)), stage)
         if self.on_progress is not None:
             self.on_progress(*self.latest)
         self.beat()
@@ -266,7 +293,7 @@ def _finish(run: JobRun, outcome: dict[str, Any]) -> None:
     if run.latest is not None:
         outcome["done"], outcome["total"], outcome["stage"] = run.latest
     mine = Job.objects.filter(pk=run.job.pk, claimed_by=run.claim, status=Job.Status.RUNNING)
-    mine.update(finished_at=timezone.now(), heartbeat_at=timezone.now(), **outcome)
+    mine.update(finished_at=timezone.now(), heartbeat_at=timezone.now(), **({"result": {}} | outcome))
 
 
 class _Reporter(threading.Thread):
@@ -310,6 +337,7 @@ class _Reporter(threading.Thread):
         columns: dict[str, Any] = {"heartbeat_at": now}
         if latest is not None:
             columns["done"], columns["total"], columns["stage"] = latest
+            columns["result"] = self.run_.stage_since
         Job.objects.filter(pk=self.run_.job.pk, claimed_by=self.run_.claim).update(**columns)
         self.written, self.written_at = latest, now
         mark_worker_seen()
@@ -412,3 +440,9 @@ def worker_seen_at() -> datetime | None:
         return datetime.fromtimestamp((settings.HOME / "worker.seen").stat().st_mtime, tz=UTC)
     except OSError:
         return None
+
+
+def worker_is_alive() -> bool:
+    """Whether a worker was seen within two sweeps and a bit."""
+    seen = worker_seen_at()
+    return seen is not None and timezone.now() - seen < timedelta(seconds=ALIVE_S)
