@@ -84,15 +84,15 @@ def _project(size: Size) -> Project:
 @dataclass(frozen=True)
 class Files:
     problems: Path
-    solutions: Path
+    pool: Path
     gold: Path
 
 
 def _files(size: Size) -> Files:
     folder = settings.HOME / "practice" / f"{size.problems}x{size.per_problem}"
-    files = Files(folder / "problems.jsonl", folder / "solutions.jsonl", folder / "gold.jsonl")
+    files = Files(folder / "problems.jsonl", folder / "pool.jsonl", folder / "gold.jsonl")
     if not (folder / "complete").exists():
-        write_jsonl(folder, problems=size.problems, per_problem=size.per_problem, gold=size.gold, seed=SEED)
+        write_jsonl(folder, SEED, size.problems, size.per_problem, size.gold)
         (folder / "complete").touch()
     return files
 
@@ -102,7 +102,7 @@ def _import_pool(project: Project, files: Files, say: Say) -> None:
         return
     say("Importing practice problems and grading their solutions ...")
     import_file(project, "problems", files.problems, options=ImportOptions(dataset=POOL))
-    summary = import_file(project, "solutions", files.solutions, options=ImportOptions(pool=POOL))
+    summary = import_file(project, "solutions", files.pool, options=ImportOptions(pool=POOL))
     say(f"  {summary.counts['solutions_new']:,} solutions in {summary.seconds:.0f} s")
 
 

@@ -15,7 +15,7 @@ from labeling.models import Project, User
 from labeling.services import people
 from selection.simulate import Report
 from selection.simulate.crew import HEADINGS, Crew, links_of, table, work
-from selection.simulate.oracle import practice_oracle
+from selection.simulate.oracle import practice_oracle, prepare
 
 FIELDS = ("accuracy", "careless", "careless_accuracy", "give_up", "bad_problem", "pace", "limit", "seed")
 
@@ -45,6 +45,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         crew, links = self._crew(options)
+        prepare()
         labelers = crew.labelers(links, options["base_url"], practice_oracle)
         with Progress(
             TextColumn("{task.description}"),
@@ -91,4 +92,7 @@ class Command(BaseCommand):
         shown = Table(*HEADINGS)
         for row in table(reports):
             shown.add_row(*row)
-        Console(file=self.stdout, width=None if sys.stdout.isatty() else 160).print(shown)
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        with console.capture() as text:
+            console.print(shown)
+        self.stdout.write(text.get())
