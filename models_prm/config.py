@@ -146,12 +146,13 @@ class TrainConfig:
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
-        """Settings as plain JSON, for the model card: refused problems as a count, paths as file names."""
+        """Settings as plain JSON, for the model card: refused problems as a count, paths as last names."""
         plain = dataclasses.asdict(self)
         plain["refuse_problems"] = len(self.refuse_problems)
         for key in ("data", "corpus", "held_out"):
             plain[key] = [path.name for path in plain[key]]
         plain["output_dir"] = self.output_dir.name
+        plain["base"] = Path(self.base).name if Path(self.base).is_dir() else self.base
         return plain
 
 

@@ -125,7 +125,7 @@ def load_base(base: str) -> tuple[Any, StepEncoder]:
         raise ModelError(f"{base}: needs a fast tokenizer (tokenizer.json)")
     add_marks(tokenizer)
     if len(tokenizer) > lm.get_input_embeddings().weight.shape[0]:
-        lm.resize_token_embeddings(len(tokenizer))
+        lm.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     return lm, StepEncoder(tokenizer)
 
 

@@ -84,10 +84,11 @@ def train_prm(
     held = build_trees(material.split.held_out)
     run = Run(_with_weights(config, material.split.train), prm, digest, on_progress, should_stop)
     run.evaluate = (lambda: _numbers(prm, held, config)) if held else None
+    parts = _labelled_pieces(encoded, config)
     state = run.restore()
     if state is None or state["stage"] == "pretrain":
         run_stage(run, "pretrain", _warm_up_pieces(run.prm.encoder, encoded, material, config), state)
-    run_stage(run, "train", _labelled_pieces(encoded, config), state)
+    run_stage(run, "train", parts, state)
     return _finish(run, material, encoded, held, time.monotonic() - started)
 
 
@@ -226,7 +227,7 @@ def _finish(
         "fingerprint": run.fingerprint,
         "recipe": config.as_json(),
         "seed": config.seed,
-        "base": config.base or None,
+        "base": config.as_json()["base"] or None,
         "parameters": prm.parameters(),
         "packing": config.packing,
         "neutral": config.neutral,
