@@ -17,6 +17,8 @@ from django.utils import timezone
 from labeling import jobs
 from labeling.errors import NotAllowedNow
 from labeling.jobs import JobCancelled, JobFailure, JobRun
+from labeling.jobs import running as running_jobs
+from labeling.jobs.workers import this_host, this_process
 from labeling.models import AuditEntry, Job
 from tests import make
 
@@ -36,7 +38,7 @@ def bells(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, settings: Any) -> list
         rung.append((args[0], queue))
 
     monkeypatch.setattr(current_app, "send_task", send_task)
-    monkeypatch.setattr(jobs, "REPORT_S", 0.02)
+    monkeypatch.setattr(running_jobs, "REPORT_S", 0.02)
     settings.HOME = tmp_path
     return rung
 
@@ -57,7 +59,7 @@ def kind() -> Iterator[Register]:
 
     yield add
     for name in names:
-        del jobs._kinds[name]
+        jobs.forget(name)
 
 
 def nothing(job: JobRun) -> dict[str, Any]:
@@ -297,7 +299,7 @@ def test_a_failed_job_can_be_tried_again_and_its_old_error_goes(
 def test_a_job_whose_process_is_gone_is_taken_over_at_once(
     kind: Register, bells: list[tuple[int, str]]
 ) -> None:
-    job = running(kind(nothing), claimed_by=f"{jobs._host()}:{dead_pid()}:123:abc", age_s=1)
+    job = running(kind(nothing), claimed_by=f"{this_host()}:{dead_pid()}:123:abc", age_s=1)
     assert jobs.sweep(at_start=True) == 1
     assert bells == [(job.pk, "gpu")]
     done = jobs.run_job(job.pk)
@@ -308,7 +310,7 @@ def test_a_job_whose_process_is_gone_is_taken_over_at_once(
 def test_a_job_whose_identifier_went_to_another_process_is_taken_over(kind: Register) -> None:
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
-        job = running(kind(nothing), claimed_by=f"{jobs._host()}:{process.pid}:1:abc", age_s=1)
+        job = running(kind(nothing), claimed_by=f"{this_host()}:{process.pid}:1:abc", age_s=1)
         assert jobs.is_abandoned(job)
     finally:
         process.kill()
@@ -316,7 +318,7 @@ def test_a_job_whose_identifier_went_to_another_process_is_taken_over(kind: Regi
 
 
 def test_a_living_process_keeps_its_job_though_its_heartbeat_is_late(kind: Register) -> None:
-    job = running(kind(nothing), claimed_by=f"{jobs._process()}:abc", age_s=3 * live_settings.JOB_STALE_S)
+    job = running(kind(nothing), claimed_by=f"{this_process()}:abc", age_s=3 * live_settings.JOB_STALE_S)
     assert not jobs.take_back(job)
     assert jobs.run_job(job.pk) is None
     silent = 11 * live_settings.JOB_STALE_S
