@@ -6,7 +6,7 @@ Each service call is one transaction, tried again a few times when the database 
 import time
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from django.db import OperationalError
 from django.shortcuts import get_object_or_404
@@ -21,6 +21,7 @@ from labeling.models import Enrolment, Label, Project, QueueItem, User
 from labeling.serializers import DraftIn, NextIn, SubmissionIn, claim_json, label_json, valid
 from labeling.services import labels, queue
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 RETRY_AFTER_S = (0.05, 0.15, 0.4, 1.0)
@@ -33,11 +34,11 @@ class Busy(LabelingError):
     code, status = "busy", HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def retried(call: Callable[[], T]) -> T:
+def retried(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a transaction again when it lost a race for a lock; raise Busy when it keeps losing."""
     for pause in (*RETRY_AFTER_S, None):
         try:
-            return call()
+            return call(*args, **kwargs)
         except OperationalError as error:
             if not any(word in str(error) for word in BUSY):
                 raise
@@ -52,7 +53,7 @@ def _person(request: Request) -> User:
 
 
 def _next(user: User, project: Project, have: list[int]) -> dict[str, Any]:
-    claim = retried(lambda: queue.claim_next(user, project, have=have))
+    claim = retried(queue.claim_next, user, project, have=have)
     enrolment = Enrolment.objects.select_related("user", "project").get(user=user, project=project)
     return claim_json(claim, enrolment)
 
@@ -77,7 +78,7 @@ class NextView(APIView):
 class DraftView(APIView):
     def put(self, request: Request, pk: int) -> Response:
         body = valid(DraftIn(data=request.data))
-        saved = retried(lambda: labels.save_draft(_person(request), pk, **body))
+        saved = retried(labels.save_draft, _person(request), pk, **body)
         return Response({"version": saved.draft_version})
 
 
@@ -85,14 +86,14 @@ class SubmitView(APIView):
     def post(self, request: Request, pk: int) -> Response:
         user, body = _person(request), SubmissionIn(data=request.data)
         valid(body)
-        label = retried(lambda: labels.submit(user, pk, body.submission()))
+        label = retried(labels.submit, user, pk, body.submission())
         return Response({**label_json(label), "next": _after(user, label)})
 
 
 class ReopenView(APIView):
     def post(self, request: Request, pk: int) -> Response:
         user = _person(request)
-        assignment = retried(lambda: labels.reopen(user, pk))
+        assignment = retried(labels.reopen, user, pk)
         enrolment = Enrolment.objects.select_related("user", "project").get(
             user=user, project=assignment.project
         )

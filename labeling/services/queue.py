@@ -171,9 +171,10 @@ def _nothing_left(enrolment: Enrolment) -> Claim:
     user, project = enrolment.user, enrolment.project
     if leases.live(user, project).exists():
         return _hold()
-    others = candidates.held_by_others(user, project).aggregate(n=Count("pk"), free=Min("lease_expires_at"))
-    # A place that another claim has locked at this very moment still looks open.
+    # A place that another claim has locked at this very moment still looks open. Asked first: what is
+    # taken between the two questions is seen by the second one.
     racing = candidates.unseen(user, project, Purpose.WORK).exists()
+    others = candidates.held_by_others(user, project).aggregate(n=Count("pk"), free=Min("lease_expires_at"))
     if not others["n"] and not racing:
         return Claim("done", message=_("All done: there is nothing left for you to judge. Thank you!"))
     free = others["free"].isoformat() if others["free"] else None
