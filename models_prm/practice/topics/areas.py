@@ -8,7 +8,7 @@ from fractions import Fraction
 from random import Random
 from typing import Self
 
-from models_prm.practice.latex import DeadEndError, Number, num, quad
+from models_prm.practice.latex import DeadEndError, Number, dec, num, quad
 from models_prm.practice.pen import Pen
 from models_prm.practice.template import Template, person, register
 from models_prm.practice.topics.linear_moves import divide_out, move_constant
@@ -17,7 +17,6 @@ from models_prm.practice.topics.quadratic_moves import (
     factor_pair,
     read_roots,
 )
-from models_prm.practice.topics.squares import exact_root
 
 
 @register
@@ -78,9 +77,11 @@ class RectangleArea(Template):
             "distributed_first_only", f"$w(w + {m})$ is $w^2 + {m}w$, because $w$ multiplies both terms."
         ):
             square = area - m
+            if square <= 0:
+                raise DeadEndError
             pen.step(f"~we expand: $w^2 + {m} = {area}$, so $w^2 = {square}$.")
-            width = exact_root(Fraction(square))
-            pen.step(rf">$w = \sqrt{{{square}}} = {num(width)}$.")
+            width = Fraction(round(square**0.5, 1)).limit_denominator(10)
+            pen.step(rf">$w = \sqrt{{{square}}} \approx {dec(width)}$, rounded to one place.")
             self._answer(pen, width)
             return
         pen.step(
@@ -116,28 +117,28 @@ class RectangleArea(Template):
     def _answer(self, pen: Pen, width: Fraction) -> None:
         m = self.more
         if not self.ask_border:
-            if pen.slip("other_quantity", f"${num(width + m)}$ is the length, but the width is asked for."):
+            if pen.slip("other_quantity", f"${dec(width + m)}$ is the length, but the width is asked for."):
                 pen.finish(
-                    num(width + m), f">the rectangle measures ${num(width)} + {m} = {num(width + m)}$."
+                    dec(width + m), f">the rectangle measures ${dec(width)} + {m} = {dec(width + m)}$."
                 )
                 return
             pen.finish(
-                num(width), f">the width is {num(width)}.", f"The width we look for is ${num(width)}$."
+                dec(width), f">the width is {dec(width)}.", f"The width we look for is ${dec(width)}$."
             )
             return
-        if pen.slip("other_quantity", f"${num(width)}$ is the width; the question asks for the perimeter."):
-            pen.finish(num(width), f">the answer is {num(width)}.")
+        if pen.slip("other_quantity", f"${dec(width)}$ is the width; the question asks for the perimeter."):
+            pen.finish(dec(width), f">the answer is {dec(width)}.")
             return
         length = width + m
         half = pen.add(width, length)
         if pen.slip(
             "one_side_counted", "the perimeter has two sides of each length, so the sum must be doubled."
         ):
-            pen.finish(num(half), f"The perimeter is ${num(width)} + {num(length)} = {num(half)}$.")
+            pen.finish(dec(half), f"The perimeter is ${dec(width)} + {dec(length)} = {dec(half)}$.")
             return
-        border = pen.mul(2, half)
         pen.step(
-            f"The sides are ${num(width)}$ and ${num(length)}$, and ${num(width)} + {num(length)} = "
-            f"{num(half)}$."
+            f"The sides are ${dec(width)}$ and ${dec(length)}$, and ${dec(width)} + {dec(length)} = "
+            f"{dec(half)}$."
         )
-        pen.finish(num(border), rf">the perimeter is $2 \times {num(half)} = {num(border)}$.")
+        border = pen.mul(2, half)
+        pen.finish(dec(border), rf">the perimeter is $2 \times {dec(half)} = {dec(border)}$.")

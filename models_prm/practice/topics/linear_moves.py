@@ -24,7 +24,7 @@ def move_constant(pen: Pen, left: str, shift: Number, right: Number) -> Fraction
         pen.because(
             f"${size}$ must be {'subtracted from' if shift > 0 else 'added to'} both sides; the "
             f"step moves it to the "
-            f" other side without changing its sign."
+            f"other side without changing its sign."
         )
         pen.step(
             f"~we move the constant to the right: ${left} = {num(right)} {signed(shift)} = {num(wrong)}$.",

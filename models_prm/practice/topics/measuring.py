@@ -66,16 +66,17 @@ class FencePrice(Template):
                 rf"The size of the rectangle is ${n} \times {w} = {dec(area)}$.",
             )
             return area
-        half = pen.add(n, w)
         if pen.slip(
             "one_side_counted", "a rectangle has two sides of each length, so the sum must be doubled."
         ):
+            half = Fraction(n + w)
             pen.step(
                 f"~the way around it is ${n} + {w} = {dec(half)}$ m.",
                 f"Its perimeter is ${n} + {w} = {dec(half)}$ m.",
             )
             return half
         if pen.way("halves", "sides") == "halves":
+            half = pen.add(n, w)
             pen.step(
                 f"~one long and one short side make ${n} + {w} = {dec(half)}$ m.",
                 f"Half of the perimeter is ${n} + {w} = {dec(half)}$ m.",

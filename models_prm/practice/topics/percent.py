@@ -190,9 +190,9 @@ class UpAndDown(Template):
             if pen.slip("other_quantity", f"this is the value before it falls by {d}%."):
                 pen.finish(dec(high), f">the final value is {dec(high)}.")
                 return
-            end = pen.mul(Fraction(100 - d, 100), high)
             factor = dec(Fraction(100 - d, 100))
             pen.step(f"Falling by {d}% means multiplying by ${factor}$.")
+            end = pen.mul(Fraction(100 - d, 100), high)
             pen.finish(dec(end), rf">the value is ${factor} \times {dec(high)} = {dec(end)}$.")
             return
         rate = as_decimal(pen, u)

@@ -211,7 +211,7 @@ class PriceBefore(Template):
         if pen.slip("divided_upside_down", f"to go back to the old price we divide by ${dec(share / 100)}$."):
             old = after_ * share / 100
             pen.step(
-                rf">the old price is ${dec(after_)} \times {dec(share / 100)}$, since it is "
+                rf">the old price is $x = {dec(after_)} \times {dec(share / 100)}$, since it is "
                 rf"${dec(share)}\%$ of that."
             )
             pen.finish(coins(old), rf"This is ${dec(after_)} \times {dec(share / 100)} = {coins(old)}$.")

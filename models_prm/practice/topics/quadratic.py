@@ -245,14 +245,15 @@ class LostRoot(Template):
             root = pen.div(slope, a)
             pen.finish(num(root), f">the solution is $x = {num(root)}$.")
             return
-        root = pen.div(slope, a)
         inner = lin(a, -slope)
         pen.step(
             f"~everything on one side gives ${quad(a, -slope, 0)} = x({inner}) = 0$.",
             f"~we factor out $x$: $x({inner}) = 0$.",
         )
         if pen.slip("root_sign", f"${inner} = 0$ gives $x = {num(Fraction(slope, a))}$."):
-            root = -root
+            root = Fraction(-slope, a)
+        else:
+            root = pen.div(slope, a)
         pen.step(
             f">$x = 0$ or $x = {num(root)}$.", f"Either $x = 0$, or ${inner} = 0$ and $x = {num(root)}$."
         )

@@ -83,7 +83,7 @@ def by_formula(pen: Pen, a: int, b: int, c: int, symbol: str = "x") -> tuple[Fra
     right = b * b - 4 * a * c
     square = pen.mul(abs(b), abs(b)) if abs(b) > 1 else Fraction(1)
     product = Fraction(4 * a * c)
-    if pen.slip("wrong_discriminant"):
+    if c and pen.slip("wrong_discriminant"):
         disc = square + product
         pen.because(
             rf"the discriminant is $b^2 - 4ac$, and $-4 \cdot {a} \cdot {par(c)} = {-4 * a * c}$, so it is "

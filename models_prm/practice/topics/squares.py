@@ -94,6 +94,8 @@ class SquareEquals(Template):
         pen.recap(f"There are two cases to look at, with ${num(root)}$ and ${num(-root)}$ on the right.")
         high = move_constant(pen, "x", a, root)
         low = -root - a
+        if high == low:
+            raise DeadEndError
         pen.step(
             f"In the other case, $x = {num(-root)} {signed(-a)} = {num(low)}$.",
             f"From ${lin(1, a)} = {num(-root)}$ we get $x = {num(low)}$.",
@@ -292,7 +294,7 @@ class SumOfSquares(Template):
         if pen.slip("termwise_square"):
             total = (r + s) ** 2
             pen.because(f"the squares must be added, ${par(r)}^2 + {par(s)}^2$; the step squares the sum.")
-            pen.finish(num(total), f">the sum of squares is $({poly((r, ''), (s, ''))})^2 = {num(total)}$.")
+            pen.finish(num(total), f">$r^2 + s^2 = ({poly((r, ''), (s, ''))})^2 = {num(total)}$.")
             return
         first, second = r * r, s * s
         if min(r, s) < 0 and pen.slip("sign_arithmetic"):

@@ -210,8 +210,8 @@ class DecimalPrices(Template):
             share = total / f
             pen.finish(
                 coins(share),
-                rf"In one line, ${coins(total - q)} + {coins(q)} = {coins(total)} \div {f} = {coins(share)}$, which "
-                "each of them pays.",
+                rf"Now ${coins(total - q)} + {coins(q)} = {coins(total)} \div {f} = {coins(share)}$, "
+                "which each of them pays.",
             )
             return
         share = pen.div(total, f)
