@@ -1,13 +1,14 @@
 """`python -m models_prm COMMAND ...`: the machine side without a database.
 
-Every command lives in its own module of `models_prm.cli` and offers `main(argv) -> exit code`; it is
-imported only when it is asked for, so that `--help` answers at once and never loads torch.
+Every command lives in its own module of `models_prm.cli` and offers `configure(parser)` and `run(arguments)`
+-> exit code; it is imported only when asked for, so that `--help` answers at once and never loads torch.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -59,8 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if find_spec(command.module) is None:
         print(f"{arguments[0]} is not part of this installation", file=sys.stderr)
         return EXIT_USAGE
-    run: Callable[[list[str]], int] = import_module(command.module).main
-    return run(arguments[1:])
+    module = import_module(command.module)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m models_prm {arguments[0]}", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    module.configure(parser)
+    return int(module.run(parser.parse_args(arguments[1:])))
 
 
 if __name__ == "__main__":

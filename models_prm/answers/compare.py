@@ -12,12 +12,12 @@ from fractions import Fraction
 from models_prm.answers import nodes as n
 from models_prm.answers.evaluate import free_names
 from models_prm.answers.formulas import negated
-from models_prm.answers.identity import has_bare_log, proportional, same_values
+from models_prm.answers.identity import LOG_BASES, has_bare_log, proportional, same_values, with_log_base
 from models_prm.answers.nodes import Node, UnbalancedError, UnreadableError
 from models_prm.answers.normalise import tidy
 from models_prm.answers.parse import read_answer
 from models_prm.answers.tokens import has_grouping_commas
-from models_prm.answers.units import DEGREE, PERCENT, UNITS, Unit
+from models_prm.answers.units import ANY_UNIT, DEGREE, PERCENT, UNITS, Unit
 from models_prm.answers.verdict import Verdict
 
 RIGHT, WRONG, UNKNOWN = Verdict.RIGHT, Verdict.WRONG, Verdict.UNKNOWN
@@ -115,10 +115,10 @@ def _same(verdicts: Sequence[Verdict]) -> Verdict:
 def _scalars(left: Node, right: Node) -> Verdict:
     if _is_letter(left) and _is_letter(right):
         return RIGHT if _letter(left) == _letter(right) else WRONG
-    verdict = same_values(left, right)
-    if verdict is WRONG and (has_bare_log(left) != has_bare_log(right)):
-        return UNKNOWN
-    return verdict
+    if has_bare_log(left) == has_bare_log(right):
+        return same_values(left, right)
+    verdicts = {same_values(with_log_base(left, base), with_log_base(right, base)) for base in LOG_BASES}
+    return verdicts.pop() if len(verdicts) == 1 else RIGHT if RIGHT in verdicts else UNKNOWN
 
 
 def _is_letter(node: Node) -> bool:
@@ -142,8 +142,8 @@ def _quantities(left: Node, right: Node) -> Verdict:
     if _NO_UNIT in {a.unit, b.unit}:
         return _one_unit(a, b)
     if a.unit.dimension != b.unit.dimension or not a.unit.dimension:
-        # Two words we do not know may name one thing (5 ways, 5 paths); two known units may not.
-        known = bool(a.unit.dimension and b.unit.dimension)
+        # Two unknown words may name one thing (5 ways, 5 paths), and "units" may be cm; cm are not ways.
+        known = bool(a.unit.dimension or b.unit.dimension) and not {a.unit.name, b.unit.name} & ANY_UNIT
         return WRONG if known or compare(a.value, b.value) is WRONG else UNKNOWN
     return compare(_scaled(a.value, a.unit.factor), _scaled(b.value, b.unit.factor))
 

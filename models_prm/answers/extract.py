@@ -13,6 +13,7 @@ _BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")
 _BARE_BOXED = re.compile(r"[^\s${}\\]+")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _ANSWER_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]*(?:final )?answer\b[ \t]*:?", re.IGNORECASE | re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _HASHES = re.compile(r"####(?!#)[ \t]*")
 _ANSWER_IS = re.compile(r"\bthe (?:final |correct )?answer is(?: that)?[ \t]*:?[ \t]*", re.IGNORECASE)
 _ANSWER_LINE = re.compile(r"^[ \t]*A:[ \t]*", re.MULTILINE)
@@ -61,11 +62,12 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 def _boxed(text: str) -> str | None:
     """The content of the last balanced box that holds something; `\\boxed 7` without braces counts too."""
-    for match in reversed(list(_BOX.finditer(text))):
+    boxes = list(_BOX.finditer(text))
+    closers = _closing_braces(text) if boxes else {}
+    for match in reversed(boxes):
         start = match.end()
         if text[start : start + 1] == "{":
-            end = _closing_brace(text, start)
-            content = text[start + 1 : end].strip() if end is not None else ""
+            content = text[start + 1 : closers[start]].strip() if start in closers else ""
         else:
             bare = _BARE_BOXED.match(text, start) if start > match.start() + 6 else None
             content = bare[0].rstrip(".,;") if bare else ""
@@ -74,22 +76,22 @@ def _boxed(text: str) -> str | None:
     return None
 
 
-def _closing_brace(text: str, start: int) -> int | None:
-    """The index of the brace that closes the one at `start`; escaped braces do not count."""
-    depth = 0
-    for match in _BRACE.finditer(text, start):
+def _closing_braces(text: str) -> dict[int, int]:
+    """For each brace that is closed, where; in one pass. Escaped braces do not count."""
+    opened: list[int] = []
+    closers: dict[int, int] = {}
+    for match in _BRACE.finditer(text):
         if match[0] == "{":
-            depth += 1
-        elif match[0] == "}":
-            depth -= 1
-            if depth == 0:
-                return match.start()
-    return None
+            opened.append(match.start())
+        elif match[0] == "}" and opened:
+            closers[opened.pop()] = match.start()
+    return closers
 
 
 def _after_heading(text: str) -> str | None:
     match = _last(_ANSWER_HEADING, text)
-    return text[match.end() :].strip() if match else None
+    # The first block: a model may go on after it, and a matrix may take several lines.
+    return _BLANK_LINE.split(text[match.end() :].strip(), maxsplit=1)[0].strip() if match else None
 
 
 def _after_hashes(text: str) -> str | None:

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any, cast
 
 from mpmath import iv  # type: ignore[import-untyped]
 
 from models_prm.answers import nodes as n
 from models_prm.answers.evaluate import evaluate, free_names
 from models_prm.answers.nodes import Node
+from models_prm.answers.units import Unit
 from models_prm.answers.values import NoValueError, Value, apart, together
 from models_prm.answers.verdict import Verdict
 
 RIGHT, WRONG, UNKNOWN = Verdict.RIGHT, Verdict.WRONG, Verdict.UNKNOWN
 # Points for identities: positive, small, large and negative, none of them special to school formulas.
-_POINTS = [
-    Fraction(17, 7),
-    Fraction(5, 13),
-    Fraction(211, 10),
-    Fraction(-9, 4),
-    Fraction(3, 11),
-    Fraction(-29, 31),
-]
+_POINTS = [Fraction(p, q) for p, q in ((17, 7), (5, 13), (211, 10), (-9, 4), (3, 11), (-29, 31))]
+LOG_BASES: tuple[Node, ...] = (n.Num(Fraction(10)), n.Const("e"), n.Num(Fraction(2)))
 _WORKING_DIGITS = (40, 160)
 
 
@@ -66,6 +62,20 @@ def _at_point(left: Node, right: Node, point: dict[str, Value]) -> Verdict:
     finally:
         iv.dps = before
     return UNKNOWN
+
+
+def with_log_base(node: Node, base: Node) -> Node:
+    """The node with this base put under every logarithm that has none."""
+    if isinstance(node, n.Call) and node.name == "log" and len(node.arguments) == 1:
+        return n.Call("log", (with_log_base(node.arguments[0], base), base))
+    kind: Any = type(node)
+    return cast(Node, kind(*(_part_with_base(getattr(node, name), base) for name in kind.__slots__)))
+
+
+def _part_with_base(part: Any, base: Node) -> Any:
+    if isinstance(part, tuple) and not isinstance(part, Unit):
+        return tuple(_part_with_base(element, base) for element in part)
+    return with_log_base(part, base) if isinstance(part, Node) else part
 
 
 def has_bare_log(node: object) -> bool:

@@ -36,6 +36,7 @@ _ONE_LETTER = re.compile(
 _FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _GROUP_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,\\!|\\,|\{\\,\}|,\s*\\!)\s*(?=\d{3}(?!\d))")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_LEADING_RELATION = re.compile(r"^\s*(?:=|\\approx(?![A-Za-z]))\s*")
 _MATH_QUOTES = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 
 _INTEGER = r"\d{1,3}(?:,\d{3})+|\d+"
@@ -53,7 +54,7 @@ def tidy(text: str) -> str:
     text = _SPACE.sub(" ", _NO_SPACE.sub("", _INVISIBLE.sub("", text)))
     text = _ONE_LETTER.sub(r" \1\2", text)
     text = _FRACTION.sub(r"\\frac", _WRAPPER.sub(r"\\text", text))
-    text = text.replace("\n", " ").strip()
+    text = _LEADING_RELATION.sub("", text.replace("\n", " ")).strip()
     if text.endswith((".", ",", ";")) and not text.endswith("\\,"):
         text = text[:-1].rstrip()
     return strip_math_quotes(text)

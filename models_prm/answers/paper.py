@@ -68,6 +68,7 @@ def _free(text: str) -> str:
     text = re.sub(r"(?<=\d)\s+(?=\d)", "+", text)
     text = re.sub(r"\^\s*\{(\w+)\}", r"^\1", re.sub(r"\s+", "", text))
     text = text.lower() if "\\" not in text else text
+    text = re.sub(r"^\\frac\{-", r"-\\frac{", text)
     number = _as_float(text)
     if number is not None and abs(number) < 1e15 and abs(number - round(number)) <= _NEARLY_WHOLE:
         return str(round(number))

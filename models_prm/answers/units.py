@@ -53,7 +53,6 @@ _TABLE: dict[str, dict[str, str]] = {
     "percent": {"percent percentage": "1"},
     "speed": {"mph": "1", "kph kmh": "1000000/1609344"},
     "bits": {"bit": "1", "byte": "8", "kilobyte kb": "8192", "megabyte mb": "8388608"},
-    "units": {"unit": "1"},
 }  # fmt: skip
 
 UNITS: dict[str, Unit] = {
@@ -62,6 +61,8 @@ UNITS: dict[str, Unit] = {
     for spellings, factor in rows.items()
     for spelling in spellings.split()
 }
+# "Units" is what a problem without a unit of its own calls them.
+ANY_UNIT = frozenset({"unit", "unit^2", "unit^3"})
 # A single letter after a number may be a variable: it is read as a unit only where the other side has one.
 LETTER_UNITS = frozenset(name for name in UNITS if len(name) == 1 and name.isalpha())
 
@@ -79,7 +80,8 @@ def unit_of(words: str) -> Unit:
     parts = re.split(r"\s*/\s*|\s+per\s+|\s+an?\s+", words, maxsplit=1)
     if len(parts) == 2 and all(parts):
         return _quotient(unit_of(parts[0]), unit_of(parts[1]))
-    return known_unit(words) or Unit(" ".join(_singular(word) for word in words.split()))
+    first = words.split(" ", 1)[0]  # "5 cm long" is in cm
+    return known_unit(words) or known_unit(first) or Unit(" ".join(map(_singular, words.split())))
 
 
 def known_unit(word: str) -> Unit | None:

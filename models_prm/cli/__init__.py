@@ -1,1 +1,1 @@
-"""The commands of `python -m models_prm`: one module each, with `main(argv) -> exit code`."""
+"""The commands of `python -m models_prm`: one module each, with `configure(parser)` and `run(arguments)`."""
