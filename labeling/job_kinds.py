@@ -12,6 +12,7 @@ from labeling.importing import import_file, uploads
 from labeling.importing.uploads import NoSuchUpload
 from labeling.jobs import JobFailure, JobRun, register
 from labeling.models import ImportedFile
+from labeling.services import audit
 
 
 @register("import_file", title=gettext_lazy("Import a file"))
@@ -59,4 +60,5 @@ def run_export(job: JobRun) -> dict[str, Any]:
     except ExportRefused as refused:
         raise JobFailure(refused.message, _("Make room on the disk and export again.")) from refused
     labels = manifest.content["labels"]
+    audit.note("export_labels", params["name"], project=job.project, by=job.job.created_by, labels=labels)
     return {"name": params["name"], "format": params["format"], "labels": labels, "lines": manifest.lines}

@@ -24,6 +24,7 @@ from labeling.importing.options import ImportOptions
 from labeling.importing.spool import Spool
 from labeling.importing.summary import ImportSummary
 from labeling.models import ImportedFile, Project, User
+from labeling.services import audit
 
 OnProgress = Callable[[int, int, str], None]
 PROGRESS_S = 0.1
@@ -198,4 +199,12 @@ def _finish(batch: Batch, job: int | None, started: float) -> ImportSummary:
         "job": job,
     }
     source.save(update_fields=["summary"])
+    audit.note(
+        "import_file",
+        source.name,
+        project=source.project,
+        by=source.imported_by,
+        imported_file=source.pk,
+        kind=source.kind,
+    )
     return ImportSummary(source.kind, source.format, source.name, source.sha256, source.pk, seconds, counts)
