@@ -24,6 +24,7 @@ STAFF: list[Entry] = [
     ("files", _("Files")),
     ("jobs", _("Jobs")),
     ("audit", _("Log")),
+    ("projects", _("Projects")),
     ("guidelines", _("Guidelines")),
 ]
 BY_ROLE: dict[str, list[Entry]] = {"labeler": LABELER, "lead": STAFF, "researcher": STAFF}
