@@ -152,7 +152,9 @@ def _explain(problem: Problem, draft: _Draft) -> str:
     if pen.error is None:
         neutral = [i for i, line in enumerate(pen.lines, start=1) if line.kind == "neutral"]
         note = f" Step {neutral[0]} only restates or pauses, so good and okay both count." if neutral else ""
-        return f"All {last} steps are right, and step {last} gives the asked answer ${pen.answer}$.{note}"
+        return (
+            f"All {last} steps are right, and step {last} gives the answer asked for, ${pen.answer}$.{note}"
+        )
     why = fence(price(pen.reason, "escaped"))
     text = f"Step {pen.error + 1} is wrong: {why}"
     if draft.mended:

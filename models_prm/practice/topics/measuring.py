@@ -97,7 +97,10 @@ class FencePrice(Template):
                 rf"Twice that is the perimeter, $2 \times {dec(half)} = {dec(border)}$ m.",
             )
             return border
-        if pen.slip("distributed_first_only", rf"both sides must be doubled: $2 \times ({n} + {w})$."):
+        if pen.slip(
+            "distributed_first_only",
+            rf"both sides must be doubled: $2 \times ({n} + {w}) = {2 * n} + {2 * w}$.",
+        ):
             border = Fraction(2 * n + w)
             pen.step(rf"~the perimeter is $2 \times ({n} + {w}) = {2 * n} + {w} = {dec(border)}$ m.")
             return border

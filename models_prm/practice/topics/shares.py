@@ -57,7 +57,7 @@ class PartOfTheRest(Template):
         whole = int(pen.copy(n))
         taken = self._part(pen, a, whole)
         pen.step(
-            rf"~the first part is ${num(a)} \times {whole} = {dec(taken)}$.",
+            rf"~the part that goes first is ${num(a)} \times {whole} = {dec(taken)}$.",
             rf"~${num(a)}$ of {whole} is ${num(a)} \times {whole} = {dec(taken)}$.",
         )
         if pen.slip("fraction_of_whole"):
