@@ -31,6 +31,7 @@ def free_port(wanted: int, *, tries: int = 50) -> int:
 def web(port: int, logs: Path) -> Child:
     command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"{HOST}:{port}"]
     command += ["--worker-class", "gthread", "--workers", "1", "--threads", "8", "--graceful-timeout", "3"]
+    command += ["--no-control-socket"]  # nobody steers it that way, and it would lie in the home folder
     # Its workers beat in memory, not on a slow disk.
     if Path("/dev/shm").is_dir():  # noqa: S108 - the memory file system, named by gunicorn's manual
         command += ["--worker-tmp-dir", "/dev/shm"]  # noqa: S108

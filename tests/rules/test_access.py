@@ -44,6 +44,10 @@ WHO_MAY: dict[str, tuple[str, set[str]]] = {
     "lead/problems/": (GET, STAFF),
     "lead/problems/<int:pk>/decide/": (POST, STAFF),
     "lead/audit/": (GET, STAFF),
+    "projects/": (GET, STAFF),
+    "projects/new/": (GET, STAFF),
+    "projects/<int:pk>/": (GET, STAFF),
+    "projects/<int:pk>/choose/": (POST, STAFF),
     # Files and jobs.
     "files/": (GET, STAFF),
     "files/preview/<str:name>/": (GET, STAFF),
@@ -54,6 +58,7 @@ WHO_MAY: dict[str, tuple[str, set[str]]] = {
     "jobs/<int:pk>/": (GET, STAFF),
     "jobs/<int:pk>/status/": (GET, STAFF),
     "jobs/<int:pk>/cancel/": (POST, STAFF),
+    "jobs/<int:pk>/retry/": (POST, STAFF),
     # The researcher's pages.
     "research/": (GET, STAFF),
 }

@@ -13,7 +13,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 # Written so that this file does not hold what it forbids.
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|farm)/")
 REGISTRY = re.compile(r"https?://[a-z0-9.-]*(?:pypi|npmjs|pythonhosted|debian)")
-FOREIGN = {"DJANGO_SETTINGS_MODULE", "CI", "PATH", "HOME", "OMP_NUM_THREADS"}
+FOREIGN = {"DJANGO_SETTINGS_MODULE", "CI", "PATH", "PYTHONPATH", "HOME", "OMP_NUM_THREADS"}
 
 
 def text_of_docs() -> str:

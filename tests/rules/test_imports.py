@@ -36,7 +36,7 @@ DOORS = {
 FLOORS = [
     {"errors", "formats", "hooks", "quality", "records", "digests"},
     {"models"},
-    {"queries", "jobs", "access"},
+    {"queries", "jobs", "access", "scope"},
     {"services"},
     {"importing", "exporting", "serializers", "forms", "tasks", "job_kinds", "paging"},
     {

@@ -9,6 +9,8 @@ from tests.rules.source import files, name
 BLOCKS = re.compile(r"\{%\s*blocktrans(?:late)?\b.*?\{%\s*endblocktrans(?:late)?\s*%\}", re.DOTALL)
 TAGS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
 COMMENTS = re.compile(r"\{%\s*comment\b.*?\{%\s*endcomment\s*%\}|<!--.*?-->", re.DOTALL)
+# The one block that holds the name of a CSS class.
+CLASSES = re.compile(r"\{% block body_class %\}[\w -]*\{% endblock %\}")
 # Names of keys and programs, and raw code, are the same in every language.
 RAW = re.compile(r"<(script|style|kbd|code|pre)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
 SPOKEN = re.compile(r"""\b(?:aria-label|alt|placeholder|title|data-confirm)=["']([^"']*)["']""")
@@ -21,7 +23,7 @@ TEMPLATES = files(".html", under="templates")
 
 def untranslated(text: str) -> list[str]:
     text = COMMENTS.sub(" ", text)
-    text = BLOCKS.sub(" ", text)
+    text = CLASSES.sub(" ", BLOCKS.sub(" ", text))
     text = TAGS.sub(" ", text)
     spoken = " ".join(SPOKEN.findall(text))
     visible = HTML.sub(" ", RAW.sub(" ", text))

@@ -113,7 +113,8 @@ class Command(BaseCommand):
 
     def _welcome(self, links: dict[str, str], seconds: float) -> None:
         self._say(RULE)
-        self._say(f"Stepmark is running (ready after {seconds:.0f} s). Sign in with one click:\n")
+        self._say(f"Stepmark is running (ready after {seconds:.0f} s). Sign in with one click:")
+        self._say("")
         for role, link in links.items():
             self._say(f"  {role + ':':<12}{link}")
         self._say(
