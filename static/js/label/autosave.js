@@ -64,9 +64,9 @@ export function makeAutosave({ api, store, journal, timer, on, setTimer = setTim
 
   return {
     flush,
-    /** Call after every change of the state. */
-    changed() {
-      if (!isDirty()) return;
+    /** Call after every change of the state; only a change of the judgement itself counts. */
+    changed(state, before) {
+      if (!isDirty() || (before && state.edits === before.edits)) return;
       note();
       if (!failures) schedule();
     },

@@ -28,7 +28,7 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 const HANDLERS = {
   work: (state, { assignment, progress, draft }) => open(state, assignment, progress, draft),
-  state: (state, { state: screen, message, progress, ...detail }) => ({
+  state: (state, { type: _type, state: screen, message, progress, ...detail }) => ({
     ...state, ...cleared(), screen, message: message ?? "", detail, progress: progress ?? state.progress,
   }),
   rate: (state, { step, value }) => rate(state, step, value),

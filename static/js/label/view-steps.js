@@ -1,6 +1,6 @@
 // The list of steps: built once per solution (mathematics included), then only marked anew.
 import { renderText } from "../math/render.js";
-import { el, setText, signIcon } from "./dom.js";
+import { el, signIcon } from "./dom.js";
 import { effective, reach } from "./rules.js";
 
 const SIGNS = [[1, "great", "A"], [0, "okay", "S"], [-1, "bad", "D"]];
@@ -10,17 +10,22 @@ export function buildSteps(task, { t, katex, on }) {
   return task.steps.map((text, step) => {
     const body = el("div", { class: "step-text", id: `step-text-${step}` });
     body.append(renderText(text, { katex, answerLabel: t("answer"), asyNote: t("drawing") }));
-    const rawButton = el("button", { class: "link-button source-button", type: "button", onclick: () => on({ type: "raw", step }) });
+    const source = el("button", { class: "source-button", type: "button", "aria-pressed": "false", "aria-label": t("show_source"), title: t("show_source"), onclick: () => on({ type: "raw", step }) }, "{ }");
     return el(
       "li",
       { class: "step", "data-step": step, onclick: (event) => pick(event, step, on) },
       signs(step, task, t, on),
-      el("span", { class: "step-n tabular", id: `step-n-${step}`, "aria-label": t("step", { n: step + 1, total: task.steps.length }) }, String(step + 1)),
+      el("div", { class: "step-side" }, number(step, task, t), source),
       el("div", { class: "step-body" }, body, el("pre", { class: "step-source", hidden: true }, text),
-        el("div", { class: "step-tools" }, reasons(step, task, t, on), rawButton)),
+        reasons(step, task, t, on)),
     );
   });
 }
+
+// "4" for the eye, "Step 4 of 6" for the ear.
+const number = (step, task, t) =>
+  el("span", { class: "step-n tabular", id: `step-n-${step}` }, el("span", { "aria-hidden": "true" }, String(step + 1)),
+    el("span", { class: "visually-hidden" }, t("step", { n: step + 1, total: task.steps.length })));
 
 function signs(step, task, t, on) {
   const buttons = SIGNS.map(([rating, name, key]) =>
@@ -70,8 +75,8 @@ function markRow(row, { rating, isCurrent, isLater, reason, isRaw }, t) {
   row.classList.toggle("is-current", isCurrent);
   row.classList.toggle("is-judged", isJudged);
   row.classList.toggle("is-later", isLater);
-  row.toggleAttribute("aria-current", isCurrent);
   if (isCurrent) row.setAttribute("aria-current", "step");
+  else row.removeAttribute("aria-current");
   markSigns(row.querySelector(".signs"), rating, isCurrent, isLater);
   const chips = row.querySelector(".reasons");
   chips.hidden = !(rating === -1 || (rating === 0 && isCurrent)) || chips.children.length < 2;
@@ -80,7 +85,7 @@ function markRow(row, { rating, isCurrent, isLater, reason, isRaw }, t) {
   row.querySelector(".step-text").hidden = isRaw;
   const button = row.querySelector(".source-button");
   button.hidden = !isCurrent && !isRaw;
-  setText(button, t(isRaw ? "hide_source" : "show_source"));
+  button.setAttribute("aria-pressed", String(isRaw));
 }
 
 function markSigns(group, rating, isCurrent, isLater) {

@@ -41,7 +41,9 @@ export function makeView({ t, urls, katex, on }) {
     button.disabled = !complete || state.sending;
     button.classList.toggle("button-primary", complete);
     $("undo").disabled = state.sending || !(state.history.length || state.last);
-    if (state.current !== before?.current || state.task !== before?.task) focusStep(state.current);
+    const moved = state.current !== before?.current || state.task !== before?.task;
+    if (moved) focusStep(state.current);
+    else if (state.ratings !== before?.ratings) bringIntoView(state.current); // the row may have grown
   }
   function submitLabel(state) {
     const { ratings, task } = state;
@@ -91,5 +93,7 @@ function focusStep(step) {
   // Fields keep the focus: someone who types in the calculator is not pulled away.
   if (!row || ["INPUT", "TEXTAREA"].includes(document.activeElement?.tagName) || document.querySelector("dialog[open]")) return;
   row.querySelector(".signs").focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest", behavior: "smooth" });
+  bringIntoView(step);
 }
+
+const bringIntoView = (step) => $("steps").children[step]?.scrollIntoView({ block: "nearest", behavior: "smooth" });

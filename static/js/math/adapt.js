@@ -23,7 +23,6 @@ export const MACROS = {
 
 const RULES = [
   [/(?<!\\)((?:\\\\)*)%/g, "$1\\%"], // a bare per cent sign would hide the rest of the line
-  [/(?<!\\)((?:\\\\)*)#(?!\d)/g, "$1\\#"],
   [/\\label\s*\{[^{}]*\}/g, ""],
   [/\\(begin|end)\{multline(\*?)\}/g, "\\$1{gather$2}"],
   [/&\s*(=|<|>|\\leq?|\\geq?|\\approx|\\equiv)\s*&(?=[^]*\\end\{eqnarray)/g, "&$1"],
@@ -44,6 +43,7 @@ const bare = (group) => group.replace(/^\{|\}$/g, "");
 /** The TeX that KaTeX is given for a formula. */
 export function adapt(tex, display) {
   let out = escapeMoney(plainTables(tex.trim()));
+  if (!/\\(?:[gex]?def|newcommand)/.test(out)) out = out.replace(/(?<!\\)((?:\\\\)*)#/g, "$1\\#"); // "#" is a macro's argument
   for (const [pattern, replacement] of RULES) out = out.replace(pattern, replacement);
   if (display && ALONE.test(out)) return out;
   out = out.replace(ONLY_DISPLAY, (_all, mark, name) => `\\${mark}{${INLINE_FORM[name]}}`);

@@ -19,5 +19,5 @@ export function isBareFormula(answer) {
   const text = answer.trim();
   if (!text || /(?<!\\)\$|\\\(|\\\[|\n/.test(text)) return false;
   const words = text.replace(/\\(?:text|mbox|mathrm)\s*\{[^{}]*\}|\\[a-zA-Z]+/g, "").match(/[A-Za-z]{3,}/g);
-  return !words && /^[\w\s\\{}[\]()+\-*/=<>.,:;^|!'%&~]+$/.test(text);
+  return !words && /^[\w\s\\${}[\]()+\-*/=<>.,:;^|!'%&~]+$/.test(text);
 }
