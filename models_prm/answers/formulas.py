@@ -289,9 +289,7 @@ class FormulaParser(ABC):
                 row.append(self.item())
             rows.append(tuple(row))
             if not self.take("row") and self.next.kind != "end":
-                raise UnreadableError("a matrix that does not end")
-            if self.next == EOF:
-                raise UnbalancedError("a matrix that does not end")
+                self.expect("end")
         return n.Matrix(tuple(rows))
 
 

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,10 +29,19 @@ Pair = tuple[str | None, str | None]
 Progress = Callable[[int, int], None]
 
 _START_LIMIT_S = 120.0
+_SECOND_OPINION_S = 2.0
 
 
 class GraderStartError(RuntimeError):
     """The grader's worker process does not start; the message carries what it said."""
+
+
+class Ending(StrEnum):
+    """How a worker's work on a pair ended; the value is what the grade says when nothing was decided."""
+
+    DONE = "done"
+    LATE = "timed out"
+    DIED = "crashed the grader"
 
 
 class _Worker:
@@ -54,17 +64,22 @@ class _Worker:
                 + (" ".join("".join(self._said[-3:]).split()) or "no output")
             )
 
-    def votes(self, answer: str, truth: str, limit_s: float) -> tuple[dict[str, Verdict], bool]:
-        """The slow graders' votes, and whether all were in before the limit."""
+    def votes(self, answer: str, truth: str, limit_s: float) -> tuple[dict[str, Verdict], Ending]:
+        """The slow graders' votes, and how it ended. After any ending but `DONE` this worker is of no use."""
         votes: dict[str, Verdict] = {}
         ends = time.monotonic() + limit_s
         if not self._write({"answer": answer, "truth": truth, "limit": limit_s}):
-            return votes, False
-        while reply := self._reply(ends - time.monotonic()):
+            return votes, Ending.DIED
+        while True:
+            reply = self._reply(ends - time.monotonic())
+            if isinstance(reply, Ending):
+                return votes, reply
             if "done" in reply:
-                return votes, True
+                return votes, Ending.DONE
             votes[reply["grader"]] = Verdict(reply["vote"])
-        return votes, False
+            if decide(votes)[1] == "exact":
+                # The verdict stands: the others may still say what they think, but not keep us long.
+                ends = min(ends, time.monotonic() + _SECOND_OPINION_S)
 
     def close(self) -> None:
         """Kill the child and reap it."""
@@ -83,12 +98,12 @@ class _Worker:
             return False
         return True
 
-    def _reply(self, limit_s: float) -> dict[str, Any] | None:
+    def _reply(self, limit_s: float) -> dict[str, Any] | Ending:
         try:
             line = self._replies.get(timeout=max(0.0, limit_s))
         except queue.Empty:
-            return None
-        return None if line is None else json.loads(line)
+            return Ending.LATE
+        return Ending.DIED if line is None else json.loads(line)
 
     def _read_replies(self) -> None:
         assert self._process.stdout is not None
@@ -188,16 +203,23 @@ class GraderPool:
             yield from zip(slow, threads.map(lambda pair: self.grade(*pair), slow), strict=True)
 
     def _grade_slowly(self, answer: str, truth: str) -> Grade:
-        with self._worker() as worker:
-            slow, complete = worker.votes(answer, truth, self.time_limit_s)
-            if not complete:
-                self._drop(worker)
+        slow, ending = self._ask_worker(answer, truth)
+        if ending is Ending.DIED:
+            # Perhaps it was killed from outside, which is not this pair's fault: once more.
+            slow, ending = self._ask_worker(answer, truth)
         missing = {name: Verdict.UNKNOWN for name in SLOW_GRADERS if name not in slow}
         votes = {**quick_votes(answer, truth), **slow, **missing}
         verdict, by = decide(votes)
-        if not complete and verdict is Verdict.UNKNOWN:
-            by = "timed out"
+        if ending is not Ending.DONE and verdict is Verdict.UNKNOWN:
+            by = ending.value
         return Grade(verdict, by, votes)
+
+    def _ask_worker(self, answer: str, truth: str) -> tuple[dict[str, Verdict], Ending]:
+        with self._worker() as worker:
+            votes, ending = worker.votes(answer, truth, self.time_limit_s)
+            if ending is not Ending.DONE:
+                self._drop(worker)
+        return votes, ending
 
     @contextlib.contextmanager
     def _worker(self) -> Iterator[_Worker]:
