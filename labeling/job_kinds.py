@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -11,11 +12,15 @@ from labeling.exporting import ExportRefused, write_export
 from labeling.importing import import_file, uploads
 from labeling.importing.uploads import NoSuchUpload
 from labeling.jobs import JobFailure, JobRun, register
-from labeling.models import ImportedFile
+from labeling.models import ImportedFile, Job
 from labeling.services import audit
 
 
-@register("import_file", title=gettext_lazy("Import a file"))
+def _files_page(job: Job) -> str:
+    return reverse("files")
+
+
+@register("import_file", page=_files_page, title=gettext_lazy("Import a file"))
 def run_import(job: JobRun) -> dict[str, Any]:
     """Import the upload `params["upload"]`. A run that was killed after its commit is not done twice."""
     done = ImportedFile.objects.filter(project=job.project, summary__job=job.job.pk).first()
@@ -44,7 +49,7 @@ def run_import(job: JobRun) -> dict[str, Any]:
     return {"imported_file": summary.imported_file, "counts": dict(summary.counts)}
 
 
-@register("export_file", title=gettext_lazy("Export labels"))
+@register("export_file", page=_files_page, title=gettext_lazy("Export labels"))
 def run_export(job: JobRun) -> dict[str, Any]:
     """Write an export to the folder `params["name"]`; a second run writes it again."""
     params = job.params

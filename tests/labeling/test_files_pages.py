@@ -22,12 +22,6 @@ def places(settings: Any, tmp_path: Path) -> None:
     settings.UPLOAD_DIR, settings.EXPORT_DIR = tmp_path / "uploads", tmp_path / "exports"
 
 
-@pytest.fixture(autouse=True)
-def no_bell(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs are run by the tests themselves."""
-    monkeypatch.setattr(jobs, "ring", lambda job: None)
-
-
 @pytest.fixture
 def project() -> Project:
     return make.project()
@@ -72,7 +66,7 @@ def test_an_upload_is_looked_at_imported_and_listed(client: Client, project: Pro
     assert list(uploads.settings.UPLOAD_DIR.iterdir()) == []
     listed = client.get("/files/").content.decode()
     assert "own.jsonl" in listed
-    assert "7 new solutions" in listed
+    assert "new solutions: <span class=\"tabular\">7<" in listed
     assert ImportedFile.objects.get().imported_by == job.created_by
 
 
