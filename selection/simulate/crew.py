@@ -36,10 +36,16 @@ class Crew:
             f"sim-{n + 1}" if n < careful else f"sim-careless-{n + 1 - careful}" for n in range(self.size)
         ]
 
+    def is_careful(self, index: int) -> bool:
+        return index < self.size - self.careless
+
     def habits(self, index: int) -> Habits:
-        careful = index < self.size - self.careless
-        accuracy = self.accuracy if careful else self.careless_accuracy
+        accuracy = self.accuracy if self.is_careful(index) else self.careless_accuracy
         return Habits(accuracy, self.give_up, self.bad_problem)
+
+    def screening_habits(self, index: int) -> Habits:
+        """The careless ones take every care until they are in; nobody gives up in an examination."""
+        return Habits(self.accuracy if self.is_careful(index) else 1.0)
 
     def labelers(self, links: Sequence[str], base_url: str, oracle: Oracle) -> list[Labeler]:
         """One labeler for each sign-in link, in order."""
@@ -51,7 +57,7 @@ class Crew:
                 oracle,
                 self.habits(index),
                 Random(f"{self.seed}/{name}"),  # noqa: S311 - chance, not secrecy
-                screening_habits=Habits(accuracy=max(self.accuracy, self.careless_accuracy)),
+                screening_habits=self.screening_habits(index),
                 pace=self.pace,
                 limit=self.limit,
                 project=self.project,

@@ -78,12 +78,13 @@ result = {
 MANIFEST = """
 from pathlib import Path
 from django.conf import settings
-from labeling.exporting import write_export
+from labeling.exporting import validate_export, write_export
 from labeling.models import Project
 folder = Path(settings.HOME) / "export"
 write_export(Project.objects.get(), "prm800k", folder)
 import json
 result = {
+    "problems": validate_export(folder).problems,
     "manifest": json.loads((folder / "manifest.json").read_text()),
     "lines": sum(1 for _ in (folder / "labels.jsonl").open()),
     "side": sum(1 for _ in (folder / "side.jsonl").open()),
@@ -188,10 +189,14 @@ def test_the_manifest_of_the_export_says_what_the_dashboard_says(
     loop: Installation, facts: dict[str, Any]
 ) -> None:
     export = loop.run(MANIFEST)
-    assert export["lines"] == export["side"]
-    counts = export["manifest"]["counts"]
-    for name in ("labels", "give_ups", "bad_problems", "quarantined"):
-        assert counts[name] == facts["project"][name], name
+    assert export["problems"] == []
+    totals = export["manifest"]["totals"]
+    assert export["lines"] == export["side"] == export["manifest"]["lines"]["total"]
+    for name, count in facts["project"].items():
+        if name != "generations":
+            assert totals[name] == count, name
+    for number, counts in facts["project"]["generations"].items():
+        assert totals["generations"][number] == counts, number
 
 
 def test_no_error_in_the_logs(loop: Installation) -> None:
