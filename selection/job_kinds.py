@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from labeling.jobs import JobCancelled, JobFailure, JobRun, register
-from labeling.models import Pool
+from labeling.models import Job, Pool
 from models_prm.errors import PrmError
 from selection import generations, loop
 from selection.models import Generation, ModelVersion
@@ -16,14 +17,27 @@ from selection.scores import score_pool
 from selection.training import train_model
 
 
-@register("train_model", queue="gpu", title=gettext_lazy("Train a reward model"))
+def _model_page(job: Job) -> str:
+    return reverse("model-detail", args=[job.params["model"]])
+
+
+def _pool_page(job: Job) -> str:
+    return reverse("pool-detail", args=[job.params["pool"]])
+
+
+def _generation_page(job: Job) -> str:
+    found = Generation.objects.filter(pk=job.params["generation"]).first()
+    return reverse("generation-detail", args=[found.number]) if found else ""
+
+
+@register("train_model", queue="gpu", page=_model_page, title=gettext_lazy("Train a reward model"))
 def run_training(job: JobRun) -> dict[str, Any]:
     version = ModelVersion.objects.get(pk=job.params["model"])
     train_model(version, on_progress=job.progress, should_stop=job.cancelled)
     return {"model": version.pk, "name": version.name}
 
 
-@register("score_pool", queue="gpu", title=gettext_lazy("Score a pool"))
+@register("score_pool", queue="gpu", page=_pool_page, title=gettext_lazy("Score a pool"))
 def run_scoring(job: JobRun) -> dict[str, Any]:
     pool = Pool.objects.get(pk=job.params["pool"])
     version = ModelVersion.objects.get(pk=job.params["model"])
@@ -34,14 +48,14 @@ def run_scoring(job: JobRun) -> dict[str, Any]:
     return {"pool": pool.pk, "model": version.pk, "scored": score_set.n_scored}
 
 
-@register("open_generation", queue="gpu", title=gettext_lazy("Open a generation"))
+@register("open_generation", queue="gpu", page=_generation_page, title=gettext_lazy("Open a generation"))
 def run_opening(job: JobRun) -> dict[str, Any]:
     generation = _generation(job)
     with _remembered(generation):
         return loop.open_generation(generation, job.progress)
 
 
-@register("close_generation", queue="gpu", title=gettext_lazy("Close a generation"))
+@register("close_generation", queue="gpu", page=_generation_page, title=gettext_lazy("Close a generation"))
 def run_closing(job: JobRun) -> dict[str, Any]:
     generation = _generation(job)
     with _remembered(generation):

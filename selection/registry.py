@@ -55,6 +55,14 @@ def loaded_from(version: ModelVersion) -> Path:
     return path
 
 
+def files_of(version: ModelVersion) -> list[tuple[str, int]]:
+    """Name and size in bytes of each file of a trained model."""
+    folder = settings.HOME / version.path
+    if not version.path or not folder.is_dir():
+        return []
+    return sorted((path.name, path.stat().st_size) for path in folder.iterdir() if path.is_file())
+
+
 def model_named(project: Project, name: str) -> ModelVersion:
     """A model by name. Raises JobFailure naming those that exist."""
     found = ModelVersion.objects.filter(project=project, name=name).first()

@@ -1,5 +1,10 @@
 """The bridge's addresses: the researcher's pages."""
 
-from django.urls import URLPattern
+from selection.views import generations, models, overview, pools
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    *overview.urlpatterns,
+    *pools.urlpatterns,
+    *models.urlpatterns,
+    *generations.urlpatterns,
+]
