@@ -20,7 +20,8 @@ from labeling.importing import uploads
 from labeling.importing.options import KIND_TITLES
 from labeling.importing.summary import titled
 from labeling.importing.uploads import NoSuchUpload, Upload
-from labeling.models import ImportedFile, Job, Project, User
+from labeling.models import ImportedFile, Job, User
+from labeling.scope import current_project
 from labeling.views.file_forms import ConfirmForm, ExportForm, ImportForm
 
 PER_PAGE = 20
@@ -58,7 +59,7 @@ def preview(request: HttpRequest, name: str) -> HttpResponse:
 def start_import(request: HttpRequest) -> HttpResponse:
     """Import an upload that was looked at: as a job, since a big file takes a while."""
     form = ConfirmForm(request.POST)
-    project = Project.objects.first()
+    project = current_project(request)
     if not form.is_valid() or project is None:
         messages.error(request, _("Choose a file first."))
         return redirect("files")
@@ -72,7 +73,7 @@ def start_import(request: HttpRequest) -> HttpResponse:
 @require_POST
 def start_export(request: HttpRequest) -> HttpResponse:
     form = ExportForm(request.POST)
-    project = Project.objects.first()
+    project = current_project(request)
     if not form.is_valid() or project is None:
         messages.error(request, _("Choose a format, and a generation from -1 on or none."))
         return redirect("files")
@@ -93,7 +94,7 @@ def download(request: HttpRequest, name: str, file: str) -> FileResponse:
 
 
 def _page(request: HttpRequest, form: ImportForm) -> dict[str, Any]:
-    project = Project.objects.first()
+    project = current_project(request)
     imported = ImportedFile.objects.filter(project=project).select_related("imported_by")
     page = Paginator(imported, PER_PAGE).get_page(request.GET.get("page"))
     exported = Job.objects.filter(project=project, kind="export_file", status=Job.Status.DONE)

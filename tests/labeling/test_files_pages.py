@@ -211,3 +211,23 @@ def test_two_imports_of_one_file_are_two_jobs_and_change_nothing_twice(client: C
         jobs.run_job(start(client, upload(client, [record()], "labels")).pk)
     assert Label.objects.count() == 1
     assert ImportedFile.objects.count() == 2
+
+
+def test_files_go_to_the_project_one_is_looking_at(client: Client, project: Project) -> None:
+    other = make.project()
+    session = client.session
+    session["project"] = other.pk
+    session.save()
+    jobs.run_job(start(client, upload(client, [record()], "labels")).pk)
+    assert Label.objects.get().project == other
+    assert "own.jsonl" in client.get("/files/").content.decode()
+    session["project"] = project.pk
+    session.save()
+    assert "own.jsonl" not in client.get("/files/").content.decode()
+
+
+def test_without_a_project_the_page_opens_and_starts_nothing(client: Client, project: Project) -> None:
+    project.delete()
+    assert client.get("/files/").status_code == 200
+    client.post("/files/export/", {"format": "prm800k"})
+    assert not Job.objects.exists()
