@@ -38,6 +38,7 @@ class ProfileForm(forms.ModelForm[User]):
 
 def password_form(user: User, data: Any = None) -> "PasswordChangeForm | SetPasswordForm[User]":
     """Someone who came by link and has no password yet is not asked for the old one."""
-    if user.has_usable_password():
-        return PasswordChangeForm(user, data)
-    return SetPasswordForm(user, data)
+    form = PasswordChangeForm(user, data) if user.has_usable_password() else SetPasswordForm(user, data)
+    for field in form.fields.values():  # it stands below another form: the page must not jump to it
+        field.widget.attrs.pop("autofocus", None)
+    return form

@@ -55,6 +55,8 @@ def label(request: HttpRequest) -> HttpResponse:
     project = _project()
     if project is None:
         return render(request, "labeling/no_project.html")
+    if _enrolment(_user(request), project) is None:
+        return render(request, "labeling/not_enrolled.html")
     context = {"config": _config(_user(request), project), "strings": label_strings()}
     return render(request, "labeling/label.html", context)
 

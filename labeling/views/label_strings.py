@@ -128,7 +128,6 @@ def _dialogs() -> dict[str, str]:
         "unsent_submit": _("finished, waiting to be sent"),
         "unsent_draft": _("unfinished, saved in this browser only"),
         "unsent_now": _("Try now"),
-        "replaced": _("This solution was given to someone else or is closed. The next one follows."),
     }
 
 

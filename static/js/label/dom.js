@@ -38,7 +38,7 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** t("rate", { n: 3 }) from the page's translated strings. Pure but for the table it is given. */
+/** t("step", { n: 3, total: 5 }) from the page's translated strings. Pure but for the table it is given. */
 export function makeStrings(table) {
   return (name, values = {}) => {
     const text = table[name] ?? name;

@@ -50,7 +50,8 @@ export function makeJournal(storage, owner, now = Date.now) {
     dropSubmit: (id) => remove(name("submit", id)),
     submits: () => entries().filter((entry) => entry.kind === "submit"),
     drafts: () => entries().filter((entry) => entry.kind === "draft"),
-    unsent: entries,
+    /** For people: one entry per solution, the finished judgement rather than its draft. */
+    unsent: () => entries().filter((entry) => entry.kind === "submit" || !read(name("submit", entry.id))),
   };
 }
 

@@ -1,6 +1,6 @@
 // The cards beside the work: calculator and clock.
 import { CalcError, evaluate } from "./calc.js";
-import { $, setText } from "./dom.js";
+import { $, el, setText } from "./dom.js";
 import { written } from "./numbers.js";
 import { minutesSeconds } from "./timer.js";
 
@@ -14,7 +14,8 @@ export function startCalculator(t) {
     if (!text.trim()) return setText(output, "");
     try {
       const { text: value, decimal } = written(evaluate(text));
-      return setText(output, decimal ? `${value} = ${decimal}` : value);
+      const tail = decimal ? `= ${decimal}` : t("exact");
+      return output.replaceChildren(el("strong", {}, value), " ", el("span", { class: "muted" }, tail));
     } catch (error) {
       if (!(error instanceof CalcError)) throw error;
       output.className = "muted";
