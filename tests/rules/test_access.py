@@ -61,6 +61,20 @@ WHO_MAY: dict[str, tuple[str, set[str]]] = {
     "jobs/<int:pk>/retry/": (POST, STAFF),
     # The researcher's pages.
     "research/": (GET, STAFF),
+    "research/pools/": (GET, STAFF),
+    "research/pools/<int:pk>/": (GET, STAFF),
+    "research/pools/<int:pk>/score/": (POST, STAFF),
+    "research/solutions/<int:pk>/": (GET, STAFF),
+    "research/models/": (GET, STAFF),
+    "research/models/train/": (POST, STAFF),
+    "research/models/<int:pk>/": (GET, STAFF),
+    "research/models/<int:pk>/promote/": (POST, STAFF),
+    "research/models/<int:pk>/reject/": (POST, STAFF),
+    "research/generations/": (GET, STAFF),
+    "research/generations/open/": (POST, STAFF),
+    "research/generations/<int:number>/": (GET, STAFF),
+    "research/generations/<int:number>/close/": (POST, STAFF),
+    "research/generations/<int:number>/overrule/": (POST, STAFF),
 }
 SAMPLES = {
     "<str:token>": "no-such-token",
