@@ -31,7 +31,7 @@ def test_the_right_password_signs_in_and_leads_to_the_start_page(client: Client,
     response = client.post(reverse("sign-in"), {"username": "ann", "password": PASSWORD})
     assert response.status_code == 302
     assert response["Location"] == reverse("home")
-    assert get_user(client) == ann  # type: ignore[arg-type]
+    assert get_user(client) == ann
 
 
 def test_the_page_that_was_asked_for_comes_after_signing_in(client: Client, ann: User) -> None:
@@ -77,7 +77,7 @@ def test_signing_out_needs_a_post(client: Client, ann: User) -> None:
 def test_a_link_signs_its_owner_in(client: Client, ann: User) -> None:
     response = client.get(reverse("sign-in-link", args=[people.make_sign_in_link(ann)]))
     assert response["Location"] == reverse("home")
-    assert get_user(client) == ann  # type: ignore[arg-type]
+    assert get_user(client) == ann
 
 
 def test_a_link_works_more_than_once_and_ends_when_it_is_called_back(client: Client, ann: User) -> None:
@@ -88,13 +88,13 @@ def test_a_link_works_more_than_once_and_ends_when_it_is_called_back(client: Cli
     over = client.get(reverse("sign-in-link", args=[token]))
     assert over.status_code == 410
     assert "This link is over" in over.content.decode()
-    assert not get_user(client).is_authenticated  # type: ignore[arg-type]
+    assert not get_user(client).is_authenticated
 
 
 def test_a_link_of_someone_else_changes_who_is_signed_in(client: Client, ann: User) -> None:
     signed_in(client, make.lead())
     client.get(reverse("sign-in-link", args=[people.make_sign_in_link(ann)]))
-    assert get_user(client) == ann  # type: ignore[arg-type]
+    assert get_user(client) == ann
 
 
 def test_a_bad_link_leaves_the_signed_in_person_alone(client: Client, ann: User) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Assignment, Label, Project, User
@@ -17,10 +17,16 @@ from tests import make
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-ARGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
-).split()
+ARGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 STEPS = [
@@ -70,8 +76,12 @@ class Desk:
         self.context, self.server = context, server
         self.page: Page = context.new_page()
         self.noise: list[str] = []
-        self.page.on("console", lambda m: m.type in {"error", "warning"} and self.noise.append(m.text))
-        self.page.on("pageerror", lambda e: self.noise.append(str(e)))
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.noise.append(str(error)))
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.noise.append(message.text)
 
     def sign_in(self, person: User) -> None:
         self.page.goto(f"{self.server}/in/{people.make_sign_in_link(person)}/")
@@ -271,7 +281,7 @@ def test_when_nothing_is_left_the_page_says_so(desk: Desk, ann: User) -> None:
 
 
 def violations(page: Page) -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
     found: list[dict[str, Any]] = Axe().run(page).response["violations"]
     return [f"{rule['id']}: {[node['html'][:120] for node in rule['nodes']]}" for rule in found]
