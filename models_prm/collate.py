@@ -191,9 +191,12 @@ def sequence(piece: Piece, step_id: int) -> Sequence_:
     )
 
 
-def collate(sequences: Sequence[Sequence_], pad_id: int) -> Batch:
-    """Pad on the right. The mask is two-dimensional where all sequences are single paths."""
-    size = max(len(s) for s in sequences)
+def collate(sequences: Sequence[Sequence_], pad_id: int, multiple: int = 1) -> Batch:
+    """Pad on the right to a multiple of `multiple`. The mask is two-dimensional where all are single paths.
+
+    Few different sizes keep the matrix library from compiling (and keeping) kernels for every new one.
+    """
+    size = -(-max(len(s) for s in sequences) // multiple) * multiple
     ids = np.full((len(sequences), size), pad_id, np.int64)
     positions = np.zeros((len(sequences), size), np.int64)
     for row, s in enumerate(sequences):

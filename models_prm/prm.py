@@ -65,7 +65,8 @@ class Prm:
         rows = torch.from_numpy(batch.rows).to(hidden.device)
         columns = torch.from_numpy(batch.columns).to(hidden.device)
         weight = self.lm.get_output_embeddings().weight[list(self.encoder.label_ids)]
-        logits: Tensor = (hidden[rows, columns] @ weight.T).float()
+        with torch.autocast(hidden.device.type, enabled=False):
+            logits: Tensor = hidden[rows, columns].float() @ weight.T.float()
         return logits
 
     def parameters(self) -> int:

@@ -26,6 +26,8 @@ from models_prm.prm import Prm
 from models_prm.records import OnProgress, Progress, ShouldStop
 
 STAGES = ("pretrain", "train")
+PAD_TO = 64
+IGNORE = -100
 Evaluate = Callable[[], dict[str, float]]
 
 
@@ -157,7 +159,7 @@ def train_step(
     for group in optimizer.param_groups:
         group["lr"] = rate
     encoder = run.prm.encoder
-    batch = collate([sequence(piece, encoder.step_id) for piece in pieces], encoder.pad_id)
+    batch = collate([sequence(p, encoder.step_id) for p in pieces], encoder.pad_id, multiple=PAD_TO)
     with torch.autocast(run.prm.device.type, torch.bfloat16, enabled=run.config.autocast):
         hidden = run.prm.hidden(batch)
         parts: dict[str, Tensor] = {}
@@ -201,16 +203,17 @@ def label_loss(prm: Prm, hidden: Tensor, batch: Batch, config: TrainConfig) -> T
 def lm_loss(prm: Prm, hidden: Tensor, batch: Batch) -> Tensor:
     """Next-token loss over the tokens that count here, each predicted from the token before it on its
     path."""
-    rows, before, ids = [], [], []
+    before = np.zeros(batch.ids.shape, np.int64)
+    ids = np.full(batch.ids.shape, IGNORE, np.int64)
     for row, s in enumerate(batch.sequences):
         index = np.flatnonzero(s.counted & (s.previous >= 0))
-        rows.append(np.full(len(index), row))
-        before.append(s.previous[index])
-        ids.append(s.ids[index])
-    at = torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(before))
-    states = hidden[at[0].to(hidden.device), at[1].to(hidden.device)]
+        before[row, index] = s.previous[index]
+        ids[row, index] = s.ids[index]
+    rows = torch.arange(len(ids), device=hidden.device)[:, None]
+    states = hidden[rows, torch.from_numpy(before).to(hidden.device)]
     logits = prm.lm.get_output_embeddings()(states).float()
-    return functional.cross_entropy(logits, torch.from_numpy(np.concatenate(ids)).to(hidden.device))
+    wanted = torch.from_numpy(ids).to(hidden.device)
+    return functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=IGNORE)
 
 
 def evaluate(run: Run, step: int) -> None:
