@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from labeling.formats.rows import ProblemRow
 from labeling.importing.options import ImportOptions
 from labeling.importing.spool import Spool
 from labeling.models import ImportedFile, Project
@@ -19,5 +20,7 @@ class Batch:
     spool: Spool
     tick: Callable[[int, int, str], None]
     counts: Counter[str] = field(default_factory=Counter)
+    # Several solutions of one record share their problem: it is spooled once.
+    last_problem: tuple[ProblemRow, int] | None = None
     # Set when the transaction has begun.
     source: ImportedFile | None = None

@@ -74,6 +74,8 @@ def import_file(
         if KINDS[kind].is_graded:
             grading.grade(batch)
         with transaction.atomic():
+            # One import at a time writes into a project; people who label are not held up by this lock.
+            Project.objects.select_for_update(no_key=True).get(pk=project.pk)
             batch.source = ImportedFile.objects.create(
                 project=project,
                 kind=kind,
@@ -138,8 +140,9 @@ def _fill(kind: str, path: Path, name: str, batch: Batch) -> Format:
     """Read the whole file into the spool. Raises ImportRefused after all, or 20, bad records."""
     faults: list[Fault] = []
     chosen: Format | None = None
+    stage = _("reading")
     try:
-        for item in read_records(path, lambda done, size: batch.tick(done, size, _("reading"))):
+        for item in read_records(path, lambda done, size: batch.tick(done, size, stage)):
             try:
                 if isinstance(item, Fault):
                     raise BadRecord([item])

@@ -2,21 +2,32 @@
 
 from django.utils.translation import gettext as _
 
+from labeling.formats.faults import BadRecord, Fault
 from labeling.formats.rows import GoldRow, Row
 from labeling.importing import problems, solutions
 from labeling.importing.batch import CHUNK, Batch
 from labeling.importing.spool import SpooledItem
 from labeling.models import Gold, Solution
+from labeling.records import text_hash
 
 
 def take(row: Row, line: int, batch: Batch) -> None:
     assert isinstance(row, GoldRow)  # noqa: S101 - the registry gives gold rows to this kind
     payload, answer = solutions.prepare(row.solution)
+    _refuse_twice(text_hash(row.solution.problem.text) + payload["hash"], line, batch)
     payload["accepted"] = [list(ratings) for ratings in row.accepted]
     payload["first_error"] = row.first_error
     payload["explanation"] = row.explanation
     number = problems.add_problem(row.solution.problem, line, batch)
     batch.spool.add_item(line, number, payload, answer)
+
+
+def _refuse_twice(key: str, line: int, batch: Batch) -> None:
+    """One solution has one gold, whatever else its two records say."""
+    first, times = batch.spool.see(key.encode(), line)
+    if times > 1:
+        message = _("the solution is the same as that of line {line}.").format(line=first)
+        raise BadRecord([Fault(message, _("keep one of the two."), "steps")])
 
 
 def write(batch: Batch) -> None:
@@ -42,10 +53,10 @@ def _write_chunk(chunk: list[SpooledItem], batch: Batch) -> None:
             batch.counts["gold_unchanged"] += 1
         else:
             batch.counts["gold_differ"] += 1
-    made = Solution.objects.bulk_create([solutions.make(item, batch, pool=None) for item in new])
+    made = Solution.objects.bulk_create([Solution(**solutions.values(item, batch)) for item in new])
     Gold.objects.bulk_create(_gold(item, solution, batch) for item, solution in zip(new, made, strict=True))
     batch.counts["gold_new"] += len(new)
-    solutions.count(made, batch)
+    solutions.count([item.grade for item in new], batch)
 
 
 def _gold(item: SpooledItem, solution: Solution, batch: Batch) -> Gold:

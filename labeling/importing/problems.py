@@ -20,8 +20,11 @@ def take(row: Row, line: int, batch: Batch) -> None:
 
 def add_problem(row: ProblemRow, line: int, batch: Batch) -> int:
     """Spool the problem of any kind of row; its number in the spool."""
+    if batch.last_problem is not None and batch.last_problem[0] is row:
+        return batch.last_problem[1]
     number, differs = batch.spool.add_problem(row, line)
     batch.counts["answers_differ"] += differs
+    batch.last_problem = row, number
     return number
 
 

@@ -11,6 +11,7 @@ from labeling.formats.faults import BadRecord, Fault
 from labeling.formats.rows import Row, SolutionRow
 from labeling.importing import problems
 from labeling.importing.batch import CHUNK, Batch
+from labeling.importing.inserting import insert_rows
 from labeling.importing.spool import SpooledItem
 from labeling.models import Pool, Solution
 from labeling.records import steps_hash, text_hash
@@ -98,33 +99,34 @@ def _write_chunk(chunk: list[SpooledItem], pool: Pool, batch: Batch) -> None:
             continue
         index = following.get(item.problem_pk, 0)
         following[item.problem_pk] = index + 1
-        new.append(make(item, batch, pool=pool, sample_index=index))
-    Solution.objects.bulk_create(new)
-    count(new, batch)
+        new.append(values(item, batch) | {"pool_id": pool.pk, "sample_index": index})
+    insert_rows(Solution, new)
+    count([row["grade"] for row in new], batch)
     batch.counts["solutions_known"] += len(chunk) - len(new)
 
 
-def make(item: SpooledItem, batch: Batch, *, pool: Pool | None, sample_index: int = 0) -> Solution:
+def values(item: SpooledItem, batch: Batch) -> dict[str, Any]:
+    """The columns of a solution; without a pool it is number 0 of none."""
     payload = item.payload
-    return Solution(
-        problem_id=item.problem_pk,
-        pool=pool,
-        sample_index=sample_index,
-        external_id=payload["external_id"],
-        steps=payload["steps"],
-        text_hash=payload["hash"],
-        splitter=payload["splitter"],
-        answer=item.answer,
-        grade=item.grade,
-        graded_by=item.graded_by[:60],
-        generator=payload["generator"],
-        extra=payload["extra"],
-        source=batch.source,
-        source_line=item.line,
-    )
+    return {
+        "problem_id": item.problem_pk,
+        "pool_id": None,
+        "sample_index": 0,
+        "external_id": payload["external_id"],
+        "steps": payload["steps"],
+        "text_hash": payload["hash"],
+        "splitter": payload["splitter"],
+        "answer": item.answer,
+        "grade": item.grade,
+        "graded_by": item.graded_by[:60],
+        "generator": payload["generator"],
+        "extra": payload["extra"],
+        "source_id": batch.source.pk if batch.source else None,
+        "source_line": item.line,
+    }
 
 
-def count(new: list[Solution], batch: Batch) -> None:
-    batch.counts["solutions_new"] += len(new)
-    for solution in new:
-        batch.counts[f"grade_{solution.grade}"] += 1
+def count(grades: list[str], batch: Batch) -> None:
+    batch.counts["solutions_new"] += len(grades)
+    for grade in grades:
+        batch.counts[f"grade_{grade}"] += 1

@@ -26,6 +26,10 @@ CREATE TABLE seen (key BLOB PRIMARY KEY, line INTEGER, n INTEGER) WITHOUT ROWID;
 """
 
 
+FLUSH = 200
+"""Rows held back so that they go to disk together."""
+
+
 class SpooledProblem(NamedTuple):
     id: int
     hash: str
@@ -51,6 +55,7 @@ class Spool:
         self._folder = tempfile.TemporaryDirectory(prefix="stepmark-import-")
         self._db = sqlite3.connect(Path(self._folder.name) / "spool.sqlite3", isolation_level=None)
         self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" + _TABLES)
+        self._waiting: list[tuple[int, int, str, str | None]] = []
 
     def __enter__(self) -> "Spool":
         return self
@@ -90,12 +95,18 @@ class Spool:
         return int(found[0]), None not in {found[1], row.answer} and found[1] != row.answer
 
     def add_item(self, line: int, problem: int, payload: Any, answer: str | None = None) -> None:
-        self._db.execute(
-            "INSERT INTO item (line, problem, payload, answer) VALUES (?, ?, ?, ?)",
-            (line, problem, json.dumps(payload, separators=(",", ":")), answer),
+        self._waiting.append((line, problem, json.dumps(payload, separators=(",", ":")), answer))
+        if len(self._waiting) >= FLUSH:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._db.executemany(
+            "INSERT INTO item (line, problem, payload, answer) VALUES (?, ?, ?, ?)", self._waiting
         )
+        self._waiting.clear()
 
     def count(self, table: str) -> int:
+        self._flush()
         assert table in {"problem", "item"}  # noqa: S101 - never a text from outside
         return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608
 
@@ -117,6 +128,7 @@ class Spool:
 
     def items(self, size: int) -> Iterator[list[SpooledItem]]:
         """All rows in file order, `size` at a time."""
+        self._flush()
         last = 0
         while rows := self._db.execute(
             "SELECT item.id, item.line, pk, payload, item.answer, grade, graded_by"
@@ -128,6 +140,7 @@ class Spool:
 
     def to_grade(self, size: int) -> Iterator[list[tuple[int, str | None, str]]]:
         """(number of the row, answer, truth) of every row whose problem has a known answer."""
+        self._flush()
         last = 0
         while rows := self._db.execute(
             "SELECT item.id, item.answer, truth FROM item JOIN problem ON problem.id = item.problem"
@@ -143,6 +156,7 @@ class Spool:
 
     def grade_by_file(self, rule: str) -> None:
         """Rows with no known truth take the file's own verdict, where it has one."""
+        self._flush()
         self._db.execute(
             "UPDATE item SET grade = iif(json_extract(payload, '$.is_correct'), 'right', 'wrong'),"
             " graded_by = ? WHERE json_extract(payload, '$.is_correct') IS NOT NULL"

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from labeling import hooks
 from labeling.errors import ImportRefused
@@ -122,6 +124,12 @@ def test_a_record_that_stands_twice_is_an_error_that_names_both_lines(
     assert (problem["line"], problem["message"]) == (3, "this record is the same as that of line 1.")
 
 
+def test_one_solution_has_one_gold_even_if_its_records_differ(project: Project, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "f.jsonl", [human_label(1), human_label(-1, id="own-2")])
+    (problem,) = refused(project, "gold", path)
+    assert (problem["line"], problem["message"]) == (2, "the solution is the same as that of line 1.")
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -231,3 +239,20 @@ def test_a_solution_of_text_is_refused_where_nothing_splits_it(
     path = write_lines(tmp_path / "f.jsonl", [{"problem": "p", "solution": "one\ntwo"}])
     (problem,) = refused(project, "solutions", path)
     assert problem["field"] == "solution"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", GOOD)
+def test_imports_of_one_file_at_the_same_moment_bring_it_in_once(tmp_path: Path, kind: str) -> None:
+    project = make.project()
+    path = write_lines(tmp_path / "f.jsonl", [GOOD[kind](n) for n in range(300)])
+
+    def run(_: int) -> int:
+        try:
+            return import_file(project, kind, path, options=POOL).counts[f"{kind}_new"]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(run, range(4))) == [0, 0, 0, 300]
+    assert Problem.objects.count() == 300
