@@ -25,6 +25,41 @@ test("the next solution is fetched while the first is judged, and follows at onc
   assert.equal(page.problem(), "done");
   assert.deepEqual(sent(server), [[1, "found_error", [1, -1]], [2, "solution", [1, 1, 0]]]);
 });
+test("a found error does not wait for the server: the next solution is on screen while it is sent", async () => {
+  const { server, page } = await begun(["A", "B", "C"]);
+  await page.tick();
+  page.rate(-1);
+  const { promise, resolve } = Promise.withResolvers();
+  server.slow = promise;
+  const sending = page.delivery.submit();
+  await new Promise((done) => setImmediate(done));
+  assert.deepEqual([page.problem(), server.labels.length], ["B", 0]);
+  assert.deepEqual([page.store.state.unsent, page.store.state.onWay], [0, 1], "on its way is not unsent");
+  page.rate(1);
+  resolve();
+  await sending;
+  assert.deepEqual([page.problem(), page.store.state.ratings[0], page.store.state.last.assignment], ["B", 1, 1]);
+  assert.deepEqual([page.prepared, page.store.state.progress.today], [[2, 3], 1]);
+});
+test("when the sent answer pauses a person, the screen says so even if the next one is open", async () => {
+  const { server, page } = await begun(["A", "B"]);
+  await page.tick();
+  server.paused = true;
+  page.rate(-1);
+  await page.delivery.submit();
+  assert.equal(page.problem(), "paused");
+});
+test("while a submit is on its way, Undo does not take back an older one", async () => {
+  const { page } = await begun(["A", "B", "C"]);
+  await page.tick();
+  page.rate(-1);
+  await page.delivery.submit();
+  page.rate(-1);
+  const sending = page.delivery.submit();
+  assert.equal(page.store.state.last, null);
+  await sending;
+  assert.equal(page.store.state.last.assignment, 2);
+});
 test("an incomplete judgement is not sent, a give up with its note is", async () => {
   const { server, page } = await begun(["A"]);
   page.rate(1);

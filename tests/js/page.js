@@ -31,7 +31,7 @@ export function openPage(server, storage, answers = {}) {
   const journal = makeJournal(storage, "me");
   const api = makeApi({ urls: URLS, token: () => "t", fetch: server.fetch, wait: async () => {} });
   const timer = makeTimer(() => 0);
-  const outbox = makeOutbox({ api, journal, onCount: (count) => store.send({ type: "unsent", count }) });
+  const outbox = makeOutbox({ api, journal, onCount: (counts) => store.send({ type: "unsent", ...counts }) });
   const autosave = makeAutosave({
     api, store, journal, timer, setTimer: later, clearTimer: drop,
     on: {

@@ -1,11 +1,12 @@
 // A small server for the page's course of work: leases, versioned drafts, submits with keys. In memory.
-// It follows docs/api.md; `down` cuts the line, `signedOut` ends the session, `lose` drops answers.
+// It follows docs/api.md; `down` cuts the line, `signedOut` ends the session, `lose` drops answers,
+// `paused` stops the person.
 
 export const steps = (n) => Array.from({ length: n }, (_unused, i) => `step ${i}`);
 
 export function makeServer(names = ["A", "B", "C"]) {
   const items = names.map((problem, i) => ({ id: i + 1, problem, wrong: problem.endsWith("!"), draft: {}, version: 0, status: "open" }));
-  const server = { items, labels: [], calls: [], down: false, signedOut: false, lose: 0, fault: null };
+  const server = { items, labels: [], calls: [], down: false, signedOut: false, paused: false, lose: 0, fault: null, slow: null };
   const find = (id) => items.find((item) => item.id === Number(id));
   const live = () => items.filter((item) => item.status === "leased");
 
@@ -14,6 +15,7 @@ export function makeServer(names = ["A", "B", "C"]) {
   const refuse = (status, code, extra = {}) => ({ status, body: { code, message: code, ...extra } });
 
   function next(have) {
+    if (server.paused) return { state: "paused", message: "", reason: "gold", progress: progress() };
     const held = live().find((item) => !have.includes(item.id));
     const fresh = live().length < 2 ? items.find((item) => item.status === "open") : null;
     const item = held ?? fresh;
@@ -58,6 +60,7 @@ export function makeServer(names = ["A", "B", "C"]) {
 
   server.fetch = async (url, { method, body }) => {
     server.calls.push(`${method} ${url}`);
+    await server.slow;
     if (server.down) throw new TypeError("Failed to fetch");
     if (server.signedOut) return answer(403, { code: "not_authenticated", message: "no" });
     if (server.fault) return answer(server.fault, null);

@@ -10,7 +10,25 @@ export function makeDelivery({ store, outbox, autosave, timer, session, dialogs,
     if (!state.task || state.sending) return;
     if (!given.finish && !completeness(state.ratings, state.task.mode).complete) return;
     autosave.stop();
-    await deliver(state.task, submission(state, { key: newKey(), times: timer.read(), ...given }));
+    const body = submission(state, { key: newKey(), times: timer.read(), ...given });
+    store.send({ type: "forget" });
+    // Only a solution found right may come back with a question; all else is left behind at once.
+    if (body.finish_reason !== "solution" && session.hasNext()) await deliverBehind(state.task, body);
+    else await deliver(state.task, body);
+  }
+  /** The next solution is on screen while this one is still being sent. */
+  async function deliverBehind(task, body) {
+    const sending = outbox.send(task, body);
+    await session.goOn();
+    const result = await sending;
+    if (result.status === "sent") {
+      remember(result.answer);
+      say("sent", { undo: Boolean(result.answer.undo_until) });
+      return session.caughtUp(result.answer.next);
+    }
+    if (result.status === "refused") return say.text(result.error.message);
+    say("sent_later");
+    return result.signedOut ? dialogs.signIn().then(replay) : undefined;
   }
   async function deliver(task, body) {
     store.send({ type: "sending", on: true });

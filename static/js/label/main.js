@@ -33,7 +33,7 @@ async function start() {
   const act = (event) => hearing.act(event);
   const say = makeSay({ t, onUndo: () => act({ type: "undo" }) });
   const view = makeView({ t, urls, katex, on: act });
-  const outbox = makeOutbox({ api, journal, onCount: (count) => store.send({ type: "unsent", count }) });
+  const outbox = makeOutbox({ api, journal, onCount: (counts) => store.send({ type: "unsent", ...counts }) });
   const autosave = makeAutosave({
     api, store, journal, timer,
     on: {

@@ -11,7 +11,8 @@ import { title } from "./autosave.js";
 export function makeOutbox({ api, journal, onCount = () => {} }) {
   const running = new Map(); // assignment -> promise: never two of one submit at a time
 
-  const count = () => onCount(journal.submits().length);
+  // Waiting: what could not be sent. On its way is no worry yet.
+  const count = () => onCount({ count: journal.submits().filter((entry) => !running.has(entry.id)).length, onWay: running.size });
 
   async function attempt(id, body, options) {
     try {
@@ -35,14 +36,16 @@ export function makeOutbox({ api, journal, onCount = () => {} }) {
     return { status: "refused", error };
   }
   function deliver(id, body, options) {
-    if (!running.has(id)) running.set(id, attempt(id, body, options));
+    if (!running.has(id)) {
+      running.set(id, attempt(id, body, options));
+      count();
+    }
     return running.get(id);
   }
 
   return {
     send(task, body) {
       journal.keepSubmit(task.id, body, title(task));
-      count();
       return deliver(task.id, body, { tries: 2 });
     },
     /** Try everything that waits, oldest first; stops at the first that cannot be reached. */

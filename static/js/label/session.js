@@ -71,6 +71,12 @@ export function makeSession({ api, store, journal, autosave, timer, view, dialog
     view.prepare(ahead);
   }
 
+  /** A submit was answered after the next solution was opened: take what is new in the answer. */
+  function caughtUp(answer) {
+    if (answer.state !== "work") return show(answer);
+    store.send({ type: "progress", progress: answer.progress });
+    return prefetch();
+  }
   /** The solution on screen is no longer ours: on to the next one. */
   async function leaveTask() {
     const { task } = store.state;
@@ -103,5 +109,5 @@ export function makeSession({ api, store, journal, autosave, timer, view, dialog
       else say("offline_title");
     }
   }
-  return { fetchNext, show, goOn, leaveTask, settle, reopen };
+  return { fetchNext, show, goOn, caughtUp, leaveTask, settle, reopen, hasNext: () => Boolean(ahead) };
 }

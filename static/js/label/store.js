@@ -19,7 +19,8 @@ export const EMPTY = Object.freeze({
   version: 0, // of the draft on the server
   save: "saved", // saved, saving, unsaved
   sending: false,
-  unsent: 0,
+  unsent: 0, // finished judgements that wait for the line
+  onWay: 0, // and those that are being sent just now
   last: null, // the label submitted last: { label, assignment, undo_until }
 });
 
@@ -47,8 +48,9 @@ const HANDLERS = {
   unsaved: (state) => ({ ...state, save: "unsaved" }),
   version: (state, { version }) => ({ ...state, version }),
   sending: (state, { on }) => ({ ...state, sending: on }),
-  unsent: (state, { count }) => ({ ...state, unsent: count }),
-  submitted: (state, { last }) => ({ ...state, last, sending: false }),
+  unsent: (state, { count, onWay = 0 }) => ({ ...state, unsent: count, onWay }),
+  progress: (state, { progress }) => (progress ? { ...state, progress } : state),
+  submitted: (state, { last }) => ({ ...state, last }),
   forget: (state) => ({ ...state, last: null }),
 };
 

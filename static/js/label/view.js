@@ -74,9 +74,10 @@ export function makeView({ t, urls, katex, on }) {
     $("progress").hidden = !screening;
     if (screening) Object.assign($("progress"), { max: progress.total, value: progress.done });
   }
-  function renderSave({ save, unsent }) {
-    $("save").dataset.save = unsent ? "unsaved" : save;
-    setText($("save-text"), unsent ? t("unsent", { n: unsent }) : t(save));
+  function renderSave({ save, unsent, onWay }) {
+    const shown = onWay && save === "saved" ? "saving" : save;
+    $("save").dataset.save = unsent ? "unsaved" : shown;
+    setText($("save-text"), unsent ? t("unsent", { n: unsent }) : t(shown));
   }
 
   return {
