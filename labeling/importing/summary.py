@@ -53,3 +53,9 @@ class ImportSummary:
 
 def titled(counts: dict[str, int]) -> list[tuple[str, int]]:
     return [(str(title), counts[name]) for name, title in OUTCOMES.items() if counts.get(name)]
+
+
+def headline(kind: str, counts: dict[str, int]) -> tuple[str, int]:
+    """The one outcome that a person looks for first: what is new of the kind that was imported."""
+    name = f"{kind}_new"
+    return str(OUTCOMES.get(name, name)), counts.get(name, 0)

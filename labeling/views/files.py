@@ -18,7 +18,7 @@ from labeling.exporting import FILES, new_name
 from labeling.importing import preview as previews
 from labeling.importing import uploads
 from labeling.importing.options import KIND_TITLES
-from labeling.importing.summary import titled
+from labeling.importing.summary import headline, titled
 from labeling.importing.uploads import NoSuchUpload, Upload
 from labeling.models import ImportedFile, Job, User
 from labeling.scope import current_project
@@ -100,12 +100,13 @@ def _page(request: HttpRequest, form: ImportForm) -> dict[str, Any]:
     exported = Job.objects.filter(project=project, kind="export_file", status=Job.Status.DONE)
     return {
         "form": form,
-        "export_form": ExportForm(),
+        "export_form": ExportForm(auto_id="export_%s"),
         "page": page,
         "imports": [
             {
                 "file": file,
                 "kind": KIND_TITLES.get(file.kind, file.kind),
+                "headline": headline(file.kind, file.summary.get("counts", {})),
                 "outcomes": titled(file.summary.get("counts", {})),
             }
             for file in page
