@@ -28,7 +28,7 @@ from tests.selection import world
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 180
-STEPS = 240
+STEPS = 100
 RECIPE = f"""
 name = "slow smoke"
 max_length = 256
@@ -45,7 +45,7 @@ steps = 5
 batch_tokens = 512
 [train]
 steps = {STEPS}
-batch_tokens = 2048
+batch_tokens = 1024
 """
 
 
