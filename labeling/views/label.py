@@ -94,6 +94,7 @@ def _row(made: Label, now: Any) -> dict[str, Any]:
     return {
         "label": made,
         "step": made.first_error + 1 if made.first_error is not None else None,
+        "seconds": (made.active_time_ms or 0) / 1000,
         "minutes": (made.active_time_ms or 0) / 60_000,
         "can_reopen": until is not None and until > now,
         "until": until,

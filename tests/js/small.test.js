@@ -6,6 +6,7 @@ import { CalcError, evaluate } from "../../static/js/label/calc.js";
 import { makeStrings } from "../../static/js/label/dom.js";
 import { actionOf, HELP } from "../../static/js/label/keys.js";
 import { written } from "../../static/js/label/numbers.js";
+import { withoutTitle } from "../../static/js/label/view-screens.js";
 import { makeTimer, minutesSeconds } from "../../static/js/label/timer.js";
 import { random } from "./random.js";
 
@@ -125,4 +126,9 @@ test("strings are filled in, and a missing one shows its name", () => {
   const t = makeStrings({ hi: "Step {n} of {total}, {other}" });
   assert.equal(t("hi", { n: 0, total: 3 }), "Step 0 of 3, {other}");
   assert.equal(t("nope"), "nope");
+});
+test("a message does not repeat its title", () => {
+  assert.equal(withoutTitle("All done: there is nothing left.", "All done"), "There is nothing left.");
+  assert.equal(withoutTitle("Others work on it.", "All done"), "Others work on it.");
+  assert.equal(withoutTitle("All done", "All done"), "");
 });

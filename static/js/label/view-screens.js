@@ -9,10 +9,18 @@ export function screenNodes(state, { t, urls, on }) {
   const title = TITLES.has(screen) ? `${screen}_title` : "error_title";
   const retry = () => on({ type: "again" });
   const nodes = [el("h2", {}, t(title))];
-  if (message) nodes.push(el("p", {}, message));
+  const rest = withoutTitle(message, t(title));
+  if (rest) nodes.push(el("p", {}, rest));
   if (detail.reason) nodes.push(el("p", { class: "notice" }, detail.reason));
   nodes.push(...(EXTRA[screen]?.({ t, urls, detail, retry }) ?? []));
   return nodes.filter(Boolean);
+}
+
+/** The server's sentence often begins as the title does: "All done: there is nothing left". Pure. */
+export function withoutTitle(message, title) {
+  if (!message.toLowerCase().startsWith(title.toLowerCase())) return message;
+  const rest = message.slice(title.length).replace(/^[\s:.,!]+/, "");
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
 const link = (text, href, primary = true) => el("a", { class: primary ? "button button-primary" : "button", href }, text);
