@@ -143,3 +143,16 @@ def test_rebuilt_phase_1_gives_all_ratings_whose_prefix_is_known(shared_data: Pa
     assert rating_counts(rows) == {"-1": 1867, "0": 848, "1": 2188}
     mains = [row for row in rows if row.weight_from == 0 and len(row.steps) > 1]
     assert all(-1 not in row.ratings for row in mains)
+
+
+@pytest.mark.data
+def test_an_untouched_found_error_record_gives_its_error_and_its_alternatives_as_branches(
+    shared_data: Path,
+) -> None:
+    """Phase 2 chooses nothing at the failed step: the rated step and its alternatives follow one prefix."""
+    rows = load_rows([shared_data / "prm800k" / "phase2_raw_example.jsonl"])
+    main, *branches = rows
+    assert main.ratings == (1, 0, 1, 1, 1, 1)
+    assert len(branches) == 4
+    assert branches[0].ratings[-1] == -1
+    assert all(row.steps[:-1] == main.steps and row.weight_from == len(main.steps) for row in branches)
