@@ -92,7 +92,15 @@ def count(report: Path) -> tuple[int, int, int]:
 def run_pytest(name: str, extra: list[str], env: dict[str, str]) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="stepmark-tests-") as home:
         report = Path(home) / "report.xml"
-        arguments = ["-m", "pytest", "-n", os.environ.get("STEPMARK_TEST_PROCESSES", "2")]
+        # Tests of one group share a costly fixture and stay together.
+        arguments = [
+            "-m",
+            "pytest",
+            "-n",
+            os.environ.get("STEPMARK_TEST_PROCESSES", "2"),
+            "--dist",
+            "loadgroup",
+        ]
         arguments += ["--junitxml", str(report), "-o", f"cache_dir={home}/cache", *extra, *sys.argv[1:]]
         print(f"\n===== {name} =====", flush=True)
         start = time.monotonic()

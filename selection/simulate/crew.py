@@ -59,6 +59,8 @@ class Crew:
                 Random(f"{self.seed}/{name}"),  # noqa: S311 - chance, not secrecy
                 screening_habits=self.screening_habits(index),
                 pace=self.pace,
+                # Long enough for a colleague's longest solution to come back.
+                patience=20 + 30 * self.pace,
                 limit=self.limit,
                 project=self.project,
             )

@@ -23,14 +23,16 @@ WAIT_S = 1.0
 
 @dataclass(frozen=True)
 class Ending:
-    """How the day ended: a state of the server's, "stopped" (limit reached) or "error", and why."""
+    """How the day ended, and why: a state of the server's, "waiting" (others hold the rest), "stopped" (limit
+    reached), or "error".
+    """
 
     state: str
     reason: str = ""
 
     @property
     def is_expected(self) -> bool:
-        return self.state in {*ENDS, "stopped"}
+        return self.state in {*ENDS, "waiting", "stopped"}
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Labeler:
     rng: Random
     screening_habits: Habits = field(default_factory=lambda: Habits(accuracy=1.0))
     pace: float = 0.0  # seconds per step
-    patience: float = 120.0  # seconds to wait for what others hold
+    patience: float = 20.0  # seconds to wait for what others hold
     limit: int | None = None  # submissions of this day
     project: str = ""
 
@@ -97,7 +99,7 @@ class Labeler:
                 answer = self._next()
             elif state in {"wait", "hold"}:
                 if time.monotonic() - waited_since > self.patience:
-                    return Ending("error", f"waited {self.patience:.0f} s for what others hold")
+                    return Ending("waiting", str(answer.get("message") or ""))
                 time.sleep(WAIT_S)
                 answer = self._next()
             else:

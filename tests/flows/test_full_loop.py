@@ -11,7 +11,7 @@ import pytest
 
 from tests.flows.installation import Installation, installation
 
-pytestmark = [pytest.mark.worker, pytest.mark.slow]
+pytestmark = [pytest.mark.worker, pytest.mark.slow, pytest.mark.xdist_group("full loop")]
 
 GENERATIONS, BATCH = 3, 40
 
