@@ -61,6 +61,24 @@ def test_the_csrf_cookie_comes_with_the_labeling_page(project: Project) -> None:
     assert "csrftoken" in client.get(reverse("label")).cookies
 
 
+def test_a_labeler_always_works_in_a_project_of_theirs(project: Project) -> None:
+    second, third = make.project(name="Second", slug="second"), make.project(name="Third", slug="third")
+    person = make.labeler(second)
+    make.enrolment(third, person)
+    client = Client()
+    client.force_login(person, "django.contrib.auth.backends.ModelBackend")
+
+    def served(**query: str) -> object:
+        html = client.get(reverse("label"), query).content.decode()
+        return json_in(html, "label-config")["urls"]["next"]  # type: ignore[index]
+
+    assert served() == "/api/projects/second/next/"
+    assert served(project="third") == "/api/projects/third/next/"
+    assert served() == "/api/projects/third/next/", "the choice is remembered"
+    assert served(project="pilot") == "/api/projects/third/next/", "not enrolled there"
+    assert "Go to Second" in client.get(reverse("label")).content.decode()
+
+
 def test_someone_who_is_not_enrolled_is_told_so(project: Project) -> None:
     assert "not enrolled" in page(make.lead(), "label")
 
