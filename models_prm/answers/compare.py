@@ -11,13 +11,13 @@ from fractions import Fraction
 
 from models_prm.answers import nodes as n
 from models_prm.answers.evaluate import free_names
-from models_prm.answers.formulas import negated
+from models_prm.answers.formulas import negated, radians
 from models_prm.answers.identity import LOG_BASES, has_bare_log, proportional, same_values, with_log_base
 from models_prm.answers.nodes import Node, UnbalancedError, UnreadableError
-from models_prm.answers.normalise import tidy
+from models_prm.answers.normalise import clock_time, tidy
 from models_prm.answers.parse import read_answer
 from models_prm.answers.tokens import has_grouping_commas
-from models_prm.answers.units import ANY_UNIT, DEGREE, PERCENT, UNITS, Unit
+from models_prm.answers.units import DEGREE, PERCENT, UNITS, Unit, may_be_one
 from models_prm.answers.verdict import Verdict
 
 RIGHT, WRONG, UNKNOWN = Verdict.RIGHT, Verdict.WRONG, Verdict.UNKNOWN
@@ -33,6 +33,11 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 def compare_texts(answer: str, truth: str) -> Verdict:
     """Compare two answers as written. An answer whose brackets do not match is wrong, not unknown."""
     answer, truth = tidy(answer), tidy(truth)
+    times = clock_time(answer), clock_time(truth)
+    if times[0] and times[1] and (times[0][3] or times[1][3]):
+        # With a.m. or p.m. on one side it is no ratio; the other may have left it out.
+        halves = {times[0][3], times[1][3]} - {0}
+        return RIGHT if times[0][:3] == times[1][:3] and len(halves) == 1 else WRONG
     verdict = _compare_readings(answer, truth, group_commas=True)
     if verdict is not RIGHT and (has_grouping_commas(answer) or has_grouping_commas(truth)):
         listed = _compare_readings(answer, truth, group_commas=False)
@@ -142,9 +147,8 @@ def _quantities(left: Node, right: Node) -> Verdict:
     if _NO_UNIT in {a.unit, b.unit}:
         return _one_unit(a, b)
     if a.unit.dimension != b.unit.dimension or not a.unit.dimension:
-        # Two unknown words may name one thing (5 ways, 5 paths), and "units" may be cm; cm are not ways.
-        known = bool(a.unit.dimension or b.unit.dimension) and not {a.unit.name, b.unit.name} & ANY_UNIT
-        return WRONG if known or compare(a.value, b.value) is WRONG else UNKNOWN
+        same = may_be_one(a.unit, b.unit) and compare(a.value, b.value) is not WRONG
+        return UNKNOWN if same else WRONG
     return compare(_scaled(a.value, a.unit.factor), _scaled(b.value, b.unit.factor))
 
 
@@ -166,21 +170,17 @@ def _one_unit(a: n.Quantity, b: n.Quantity) -> Verdict:
     """One side has no unit: the numbers decide. 90 degrees also equals pi/2."""
     verdict = compare(a.value, b.value)
     if verdict is not RIGHT and DEGREE in {a.unit, b.unit}:
-        turned = [_radians(q.value) if q.unit == DEGREE else q.value for q in (a, b)]
+        turned = [radians(q.value) if q.unit == DEGREE else q.value for q in (a, b)]
         if compare(*turned) is RIGHT:
             return RIGHT
     return verdict
-
-
-def _radians(degrees: Node) -> Node:
-    return n.Quotient(n.Product((degrees, n.Const("pi"))), n.Num(Fraction(180)))
 
 
 def _percent(a: n.Quantity, b: n.Quantity) -> Verdict:
     """MATH's convention first: 50% equals 50. It also equals 0.5, its value."""
     other = b.unit if a.unit == PERCENT else a.unit
     if other != _NO_UNIT:
-        return WRONG if other.dimension else UNKNOWN
+        return UNKNOWN if may_be_one(a.unit, b.unit) else WRONG
     if compare(a.value, b.value) is RIGHT:
         return RIGHT
     sizes = [_scaled(q.value, Fraction(1, 100)) if q.unit == PERCENT else q.value for q in (a, b)]
@@ -193,7 +193,8 @@ def _scaled(node: Node, factor: Fraction) -> Node:
 
 def _texts(left: Node, right: Node) -> Verdict:
     if isinstance(left, n.Text) and isinstance(right, n.Text):
-        return RIGHT if _letters(left.words) == _letters(right.words) else WRONG
+        a, b = _letters(left.words), _letters(right.words)
+        return RIGHT if a == b and (a or left.words == right.words) else WRONG
     text, other = (left, right) if isinstance(left, n.Text) else (right, left)
     assert isinstance(text, n.Text)
     number = _NUMBER_WORDS.get(text.words.strip().casefold())
@@ -203,8 +204,8 @@ def _texts(left: Node, right: Node) -> Verdict:
         return RIGHT if _letters(text.words) == _letters(other.name) else WRONG
     if isinstance(other, n.Product) and all(isinstance(factor, n.Sym | n.Const) for factor in other.factors):
         return RIGHT if _letters(text.words) == "".join(map(_letter, other.factors)) else WRONG
-    # A whole answer in words is no number, but words with digits in them may be anything.
-    return UNKNOWN if any(map(str.isdigit, text.words)) else WRONG
+    # A whole answer in words is no number. Words with digits may be anything; "none" may be a set.
+    return UNKNOWN if any(map(str.isdigit, text.words)) or other == n.Braces(()) else WRONG
 
 
 def _letters(words: str) -> str:
@@ -251,6 +252,8 @@ def _two_relations(left: n.Relation, right: n.Relation) -> Verdict:
         named = _is_name(left.sides[0]) and _is_name(right.sides[0]) and left.operators in {("=",), ("in",)}
         if named and left.sides[0] == right.sides[0]:
             return compare(left.sides[1], right.sides[1])
+        if named and free_names(left.sides[1]) and compare(left.sides[1], right.sides[1]) is RIGHT:
+            return UNKNOWN  # y = x + 1 may be meant by f(x) = x + 1
     if len(left.operators) == len(right.operators) == 1:
         return _rearranged(left, right)
     turned = tuple(_FLIPPED.get(operator, "") for operator in reversed(right.operators))

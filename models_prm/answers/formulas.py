@@ -12,7 +12,7 @@ from fractions import Fraction
 from models_prm.answers import nodes as n
 from models_prm.answers.nodes import Node, UnbalancedError, UnreadableError
 from models_prm.answers.tokens import Token
-from models_prm.answers.units import DOLLAR, UNITS, Unit
+from models_prm.answers.units import DEGREE, DOLLAR, UNITS, Unit
 
 MONEY = {"$": DOLLAR, "€": UNITS["euro"], "£": UNITS["sterling"]}
 EOF = Token("eof", "")
@@ -218,6 +218,11 @@ class FormulaParser(ABC):
         base = self.script() if name == "log" and self.take("_") else None
         exponent = self.script() if self.take("^") else None
         argument = self.function_argument()
+        if isinstance(argument, n.Quantity) and argument.unit == DEGREE:
+            argument = radians(argument.value)
+        elif self.next == Token("unit", "degree"):
+            self.position += 1
+            argument = radians(argument)
         call: Node = n.Call(name, (argument,) if base is None else (argument, base))
         return call if exponent is None else n.Power(call, exponent)
 
@@ -291,6 +296,11 @@ class FormulaParser(ABC):
             if not self.take("row") and self.next.kind != "end":
                 self.expect("end")
         return n.Matrix(tuple(rows))
+
+
+def radians(degrees: Node) -> Node:
+    """The same angle without a unit."""
+    return n.Quotient(n.Product((degrees, n.Const("pi"))), n.Num(Fraction(180)))
 
 
 def negated(node: Node) -> Node:

@@ -6,7 +6,6 @@ special to nothing is as good as an identity; everything else in intervals at ri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, cast
 
@@ -20,31 +19,50 @@ from models_prm.answers.values import NoValueError, Value, apart, together
 from models_prm.answers.verdict import Verdict
 
 RIGHT, WRONG, UNKNOWN = Verdict.RIGHT, Verdict.WRONG, Verdict.UNKNOWN
-# Points for identities: positive, small, large and negative, none of them special to school formulas.
-_POINTS = [Fraction(p, q) for p, q in ((17, 7), (5, 13), (211, 10), (-9, 4), (3, 11), (-29, 31))]
+# Values of the variables: small and large, none of them special to school formulas.
+_VALUES = [Fraction(p, q) for p, q in ((17, 7), (5, 13), (211, 10), (3, 11), (29, 6))]
 LOG_BASES: tuple[Node, ...] = (n.Num(Fraction(10)), n.Const("e"), n.Num(Fraction(2)))
 _WORKING_DIGITS = (40, 160)
 
 
 def same_values(left: Node, right: Node) -> Verdict:
-    """Evaluate both at each point: apart anywhere is wrong, together at three points or more is right."""
-    agreed = 0
+    """Evaluate both at each point: apart anywhere is wrong, together at three points or more is right.
+
+    Apart only where a variable is negative is unknown: school problems often mean positive variables.
+    """
     names = sorted(free_names(left) | free_names(right))
-    points = list(_points(names))
-    for point in points:
-        verdict = _at_point(left, right, point)
-        if verdict is WRONG:
-            return WRONG
-        agreed += verdict is RIGHT
-    return RIGHT if agreed >= min(3, len(points)) else UNKNOWN
+    verdicts = [_at_point(left, right, point) for point in _positive_points(names)]
+    if WRONG in verdicts:
+        return WRONG
+    agreed = verdicts.count(RIGHT) >= min(3, len(verdicts))
+    mixed = [_at_point(left, right, point) for point in _mixed_points(names)]
+    if WRONG in mixed:
+        return UNKNOWN if agreed else WRONG
+    return RIGHT if agreed else UNKNOWN
 
 
-def _points(names: list[str]) -> Iterator[dict[str, Value]]:
-    for shift in range(len(_POINTS) if names else 1):
-        yield {
-            name: Value(_POINTS[(shift + k) % len(_POINTS)] + k // len(_POINTS))
-            for k, name in enumerate(names)
-        }
+def _positive_points(names: list[str]) -> list[dict[str, Value]]:
+    """Points with positive coordinates; one, empty, for formulas without variables."""
+    shifts = range(len(_VALUES) if names else 1)
+    return [{name: Value(_value(shift + k)) for k, name in enumerate(names)} for shift in shifts]
+
+
+def _mixed_points(names: list[str]) -> list[dict[str, Value]]:
+    """Points at which one half of the variables is negative, then the other."""
+    shifts = range(2 if names else 0)
+    return [
+        {name: Value(_value(2 * k + shift) * (-1) ** (k + shift + 1)) for k, name in enumerate(names)}
+        for shift in shifts
+    ]
+
+
+def _all_points(node: Node) -> list[dict[str, Value]]:
+    names = sorted(free_names(node))
+    return _positive_points(names) + _mixed_points(names)
+
+
+def _value(place: int) -> Fraction:
+    return _VALUES[place % len(_VALUES)] + place // len(_VALUES)
 
 
 def _at_point(left: Node, right: Node, point: dict[str, Value]) -> Verdict:
@@ -90,7 +108,7 @@ def has_bare_log(node: object) -> bool:
 def proportional(a: Node, b: Node, *, sign: int) -> Verdict:
     """Compare a(p) b(q) with a(q) b(p) over points p, q; and the sign of the factor when it matters."""
     try:
-        values = [(evaluate(a, point), evaluate(b, point)) for point in _points(sorted(free_names(a)))]
+        values = [(evaluate(a, point), evaluate(b, point)) for point in _all_points(a)]
     except (NoValueError, OverflowError, ValueError):
         return UNKNOWN
     pairs = [(x.re, y.re) for x, y in values if x.is_real and y.is_real]

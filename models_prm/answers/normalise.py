@@ -39,6 +39,7 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _LEADING_RELATION = re.compile(r"^\s*(?:=|\\approx(?![A-Za-z]))\s*")
 _MATH_QUOTES = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?(?:([ap])\.?m\.?)?")
 _INTEGER = r"\d{1,3}(?:,\d{3})+|\d+"
 _DECIMAL = rf"(?:(?:{_INTEGER})(?:\.\d*)?|\.\d+)"
 _RATIO = r"(?:\\frac\{(?P<num>-?\d{1,40})\}\{(?P<den>-?\d{1,40})\}|(?P<top>\d{1,40})/(?P<bottom>\d{1,40}))"
@@ -92,6 +93,14 @@ def normalise(text: str) -> str:
     text = re.sub(r"\s+(?!\d)|(?<!\d)\s+", "", text)
     words = re.fullmatch(r"[A-Za-z'-]+(?:,[A-Za-z'-]+)*", text)
     return text.casefold() if words and len(text) > 1 else text
+
+
+def clock_time(text: str) -> tuple[int, ...] | None:
+    """Hours, minutes, seconds and 0, 1 or 2 for nothing, a.m. or p.m.; None for anything but a time of day."""
+    match = _CLOCK.fullmatch(normalise(text).casefold())
+    if match is None:
+        return None
+    return int(match[1]), int(match[2]), int(match[3] or 0), " ap".index(match[4] or " ")
 
 
 def plain_number(text: str) -> Fraction | None:

@@ -45,6 +45,7 @@ _TOKEN = re.compile(
       | (?P<row>\\\\(?:\[[^\]]*\])?)
       | \\(?P<command>[A-Za-z]+|[{}])
       | (?P<repeating>\d*\.\d*)\\overline\s*\{(?P<period>\d+)\}
+      | (?P<scientific>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]\+?|E-)\d+|\d*\.\d+e-\d+)(?![\d.])
       | (?P<number>\d+(?:\.\d+)?|\.\d+)
       | (?P<name>[A-Za-z]+'*)
       | (?P<operator><=|>=|!=|==|\*\*|[-+*/^_=<>!|:;,()\[\]{}&])
@@ -93,8 +94,8 @@ def _tokens_of(match: re.Match[str], before: list[Token]) -> list[Token]:
         return [_command(match["command"])]
     if match["period"]:
         return [Token("repeating", f"{match['repeating']}|{match['period']}")]
-    if match["number"]:
-        return [Token("number", match["number"])]
+    if match["scientific"] or match["number"]:
+        return [Token("number", match["scientific"] or match["number"])]
     if match["name"]:
         return _name_tokens(match["name"], before)
     operator = {"**": "^", ";": ",", "==": "="}.get(match["operator"], match["operator"])
@@ -110,7 +111,7 @@ def _command(name: str) -> Token:
 def _text_tokens(words: str, exponent: str | None, after_value: bool) -> list[Token]:
     """`\\text{ or }` separates, `\\text{(A)}` is read as written, a lone letter is one, the rest words."""
     plain = words.strip()
-    if plain.casefold() in {"or", "and", ","}:
+    if plain.casefold().strip(", ") in {"or", "and", ""} and plain:
         return [Token(",", plain)]
     if _MATH_WORDS.search(plain) and not re.search(r"[A-Za-z]{2}", plain):
         return tokenise(plain)

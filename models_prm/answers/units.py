@@ -61,8 +61,8 @@ UNITS: dict[str, Unit] = {
     for spellings, factor in rows.items()
     for spelling in spellings.split()
 }
-# "Units" is what a problem without a unit of its own calls them.
-ANY_UNIT = frozenset({"unit", "unit^2", "unit^3"})
+# "Units" is what a problem without a unit of length of its own says; what it may stand for.
+_ANY_UNIT = {"unit": {"length"}, "unit^2": {"length^2"}, "unit^3": {"length^3", "volume"}}
 # A single letter after a number may be a variable: it is read as a unit only where the other side has one.
 LETTER_UNITS = frozenset(name for name in UNITS if len(name) == 1 and name.isalpha())
 
@@ -82,6 +82,13 @@ def unit_of(words: str) -> Unit:
         return _quotient(unit_of(parts[0]), unit_of(parts[1]))
     first = words.split(" ", 1)[0]  # "5 cm long" is in cm
     return known_unit(words) or known_unit(first) or Unit(" ".join(map(_singular, words.split())))
+
+
+def may_be_one(a: Unit, b: Unit) -> bool:
+    """Whether two different units may name one thing: two words we do not know, or "units" and a length."""
+    if not a.dimension and not b.dimension:
+        return True
+    return a.dimension in _ANY_UNIT.get(b.name, ()) or b.dimension in _ANY_UNIT.get(a.name, ())
 
 
 def known_unit(word: str) -> Unit | None:
