@@ -30,6 +30,7 @@ DOORS = {
     "labeling.paging",
     "labeling.queries",
     "labeling.records",
+    "labeling.scope",
     "labeling.services",
 }
 # Inside the people side arrows point one way: a module imports only what stands on its own floor or lower.
