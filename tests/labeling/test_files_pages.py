@@ -66,7 +66,7 @@ def test_an_upload_is_looked_at_imported_and_listed(client: Client, project: Pro
     assert list(uploads.settings.UPLOAD_DIR.iterdir()) == []
     listed = client.get("/files/").content.decode()
     assert "own.jsonl" in listed
-    assert "new solutions: <span class=\"tabular\">7<" in listed
+    assert 'new solutions: <span class="tabular">7<' in listed
     assert ImportedFile.objects.get().imported_by == job.created_by
 
 
