@@ -27,7 +27,9 @@ def _recipes(project: Project) -> list[tuple[str, str]]:
 class TrainForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=120, help_text=_("New in this project."))
     recipe = forms.ChoiceField(label=_("Recipe"), help_text=_("Model size and training, a file in recipes/."))
-    seed = forms.IntegerField(label=_("Seed"), initial=0, min_value=0, max_value=2**31)
+    seed = forms.IntegerField(
+        label=_("Seed"), initial=0, min_value=0, max_value=2**31, help_text=_("Same seed, same model.")
+    )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -56,7 +56,8 @@ class Change:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """The four numbers of a generation's page; `before` may be empty."""
     old = {str(row.title): row.value for row in measures(before)}
-    return [Change(row.title, old.get(str(row.title)), row.value) for row in measures(after)[:4]]
+    rows = [Change(row.title, old.get(str(row.title)), row.value) for row in measures(after)[:4]]
+    return [row for row in rows if row.before is not None or row.after is not None]
 
 
 def held_out_n(report: Mapping[str, Any]) -> int:

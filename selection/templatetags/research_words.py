@@ -1,5 +1,7 @@
 """Numbers and states of the bridge in words and badges."""
 
+import re
+
 from django import template
 from django.contrib.humanize.templatetags.humanize import ordinal
 from django.utils.translation import gettext as _
@@ -34,6 +36,43 @@ def number(value: float | None, digits: int = 3) -> str:
 @register.filter
 def signed(value: float | None) -> str:
     return DASH if value is None else f"{value:+.3f}".replace("-", "−")
+
+
+@register.filter
+def as_math(answer: str | None) -> str:
+    """An answer for a .math element: keys are often bare LaTeX, without the dollars around it."""
+    if not answer:
+        return DASH
+    bare = "$" not in answer and re.search(r"[\\^_]", answer) is not None
+    return f"${answer}$" if bare else answer
+
+
+@register.filter
+def strategy_name(strategy: str) -> str:
+    names = {
+        "convincing_wrong": _("convincing wrong answers"),
+        "uniform": _("uniform"),
+        "random_wrong": _("random wrong answers"),
+        "uncertainty": _("most uncertain"),
+    }
+    return names.get(strategy, strategy)
+
+
+@register.filter
+def count_name(reason: str) -> str:
+    """What a count of a training snapshot counts."""
+    names = {
+        "train": _("trained on"),
+        "held_out": _("held out"),
+        "give_up": _("left out: given up"),
+        "bad_problem": _("left out: bad problem"),
+        "quarantined": _("left out: set aside"),
+        "extra": _("left out: extra"),
+        "gold_or_screening": _("left out: gold and screening"),
+        "test_or_bad_problem": _("left out: test split or bad problem"),
+        "unfinished": _("left out: unfinished"),
+    }
+    return names.get(reason, reason)
 
 
 @register.filter

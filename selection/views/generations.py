@@ -1,5 +1,7 @@
 """Generations: opening one, following it, closing it, and overruling its verdict."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -60,30 +62,45 @@ def generation_detail(request: HttpRequest, project: Project, number: int) -> Ht
     generation = get_object_or_404(
         Generation.objects.select_related(*RELATED), project=project, number=number
     )
-    work = queries.work_of(generation)
     picks = page_of(request, generation.picks.select_related("solution__problem", "item"))
     states = queries.pick_states(list(picks))
-    score_set = generation.pool.score_sets.filter(model=generation.selector_id, is_complete=True).first()
-    sampled = generation.pool.solutions.count()
-    evaluation = generation.evaluation
     context = {
+        **_progress(generation),
+        **_numbers(generation),
         "generation": generation,
-        "work": work if generation.picks.exists() else None,
-        "stages": advice.stages_of(generation, work, sampled, score_set.n_scored if score_set else 0),
-        "job": job_of(generation) if queries.is_busy(generation) or generation.state == S.FAILED else None,
-        "histogram": charts.histogram(queries.score_bins(generation)),
-        "causes": queries.causes_of(generation),
-        "changes": reports.changes(evaluation.get("before", {}), evaluation.get("after", {})),
-        "n": reports.held_out_n(evaluation.get("after", {})),
-        "few": reports.FEW,
         "page_obj": picks,
         "rows": [(pick, states[pick.pk]) for pick in picks],
         "close_form": CloseForm(project=project, initial={"seed": generation.seed}),
         "reason_form": ReasonForm(),
+    }
+    return render(request, "selection/generation.html", context)
+
+
+def _progress(generation: Generation) -> dict[str, Any]:
+    """Where it stands: the steps with their counts, and the job that works or failed."""
+    work = queries.work_of(generation)
+    score_set = generation.pool.score_sets.filter(model=generation.selector_id, is_complete=True).first()
+    sampled = generation.pool.solutions.count()
+    stopped = generation.state == S.FAILED
+    return {
+        "work": work if generation.picks.exists() else None,
+        "stages": advice.stages_of(generation, work, sampled, score_set.n_scored if score_set else 0),
+        "job": job_of(generation) if stopped or queries.is_busy(generation) else None,
         "is_labeling": generation.state == S.LABELING,
         "is_over": generation.state in OVER,
     }
-    return render(request, "selection/generation.html", context)
+
+
+def _numbers(generation: Generation) -> dict[str, Any]:
+    """The chart of scores, the causes, and the model before and after."""
+    before, after = (generation.evaluation.get(side, {}) for side in ("before", "after"))
+    return {
+        "histogram": charts.histogram(queries.score_bins(generation)),
+        "causes": queries.causes_of(generation),
+        "changes": reports.changes(before, after),
+        "n": reports.held_out_n(after),
+        "few": reports.FEW,
+    }
 
 
 @require_POST
