@@ -96,7 +96,7 @@ def normalise(text: str) -> str:
 
 
 def clock_time(text: str) -> tuple[int, ...] | None:
-    """Hours, minutes, seconds and 0, 1 or 2 for nothing, a.m. or p.m.; None for anything but a time of day."""
+    """Hours, minutes, seconds, and 0, 1 or 2 for nothing, a.m. or p.m.; None for all but a time of day."""
     match = _CLOCK.fullmatch(normalise(text).casefold())
     if match is None:
         return None
