@@ -115,7 +115,7 @@ def _dialogs() -> dict[str, str]:
         "signed_out_title": _("Please sign in again"),
         "signed_out_text": _(
             "Your session is over. Everything is kept in this browser. "
-            "Sign in on the page that opens, come back here, and go on."
+            "Sign in on the page that opens (or open your sign-in link again), come back here, and go on."
         ),
         "signed_out_open": _("Sign in"),
         "signed_out_retry": _("I am signed in"),

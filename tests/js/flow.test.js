@@ -226,6 +226,17 @@ test("a solution that went to someone else is left, with a word", async () => {
   await page.delivery.submit();
   assert.deepEqual([page.problem(), page.said.at(-1), page.store.state.unsent], ["B", "not_yours", 0]);
 });
+test("when another person signed in on this browser, the work is kept for its owner", async () => {
+  const { server, storage, page } = await begun(["A", "B"], { signedIn: "someone else" });
+  server.items[0].status = "gone"; // as the server sees it for the other person
+  page.rate(-1);
+  await page.delivery.submit();
+  assert.ok(page.said.includes("reload"));
+  server.items[0].status = "leased";
+  const again = openPage(server, storage);
+  await again.start();
+  assert.deepEqual(sent(server), [[1, "found_error", [-1]]]);
+});
 test("what was sent can be taken back; the present work waits with its ratings", async () => {
   const { server, page } = await begun(["A", "B"]);
   page.rate(1, -1);
@@ -256,4 +267,13 @@ test("people who share a browser do not see each other's journal", async () => {
   makeJournal(storage, "ann").keepSubmit(1, {}, "A");
   assert.deepEqual(makeJournal(storage, "bob").unsent(), []);
   assert.equal(makeJournal(storage, "ann").unsent().length, 1);
+});
+test("a draft that nobody came back to in a month is forgotten, an unsent judgement never", async () => {
+  const { makeJournal } = await import("../../static/js/label/journal.js");
+  const storage = makeStorage();
+  const then = makeJournal(storage, "ann", () => 0);
+  then.keepDraft(1, 0, {}, "A");
+  then.keepSubmit(2, {}, "B");
+  const kept = makeJournal(storage, "ann", () => 31 * 24 * 3600 * 1000).unsent();
+  assert.deepEqual(kept.map((entry) => [entry.kind, entry.id]), [["submit", 2]]);
 });

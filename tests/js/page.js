@@ -2,6 +2,7 @@
 import { makeApi } from "../../static/js/label/api.js";
 import { makeAutosave } from "../../static/js/label/autosave.js";
 import { makeDelivery } from "../../static/js/label/delivery.js";
+import { makeIdentity } from "../../static/js/label/identity.js";
 import { makeJournal } from "../../static/js/label/journal.js";
 import { makeStore } from "../../static/js/label/live-store.js";
 import { makeOutbox } from "../../static/js/label/outbox.js";
@@ -43,7 +44,8 @@ export function openPage(server, storage, answers = {}) {
   const prepared = [];
   const view = { prepare: (task) => prepared.push(task.id) };
   const session = makeSession({ api, store, journal, autosave, timer, view, dialogs, say, setTimer: later, clearTimer: drop });
-  const delivery = makeDelivery({ store, outbox, autosave, timer, session, dialogs, say, newKey: () => `key-${server.calls.length}-${keys++}` });
+  const identity = makeIdentity({ owner: "me", read: async () => answers.signedIn ?? "me", reload: () => said.push("reload") });
+  const delivery = makeDelivery({ store, outbox, autosave, timer, session, dialogs, identity, say, newKey: () => `key-${server.calls.length}-${keys++}` });
   store.watch(autosave.changed);
 
   return {

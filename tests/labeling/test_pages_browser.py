@@ -147,6 +147,7 @@ def test_the_next_solution_is_there_before_it_is_needed(desk: Desk, ann: User) -
     assert Assignment.objects.filter(labeler=ann, status="leased").count() == 2
     desk.press("d n")
     expect(page.locator("#step-text-0")).to_contain_text("1. Call it")
+    desk.saved()
     assert Label.objects.count() == 1
 
 
@@ -181,7 +182,7 @@ def test_without_a_line_the_work_goes_on_and_is_sent_later(desk: Desk, ann: User
     desk.press("Escape")
     assert Label.objects.count() == 0
     desk.context.set_offline(False)
-    expect(page.locator("#save-text")).not_to_have_text("1 not sent", timeout=15_000)
+    expect(page.locator("#save")).to_have_attribute("data-save", "saved", timeout=15_000)
     assert ratings_of(Label.objects.get())[:2] == [1, -1]
 
 
@@ -197,7 +198,27 @@ def test_an_ended_session_asks_to_sign_in_and_loses_nothing(desk: Desk, ann: Use
     other.close()
     page.get_by_role("button", name="I am signed in").click()
     expect(page.locator("#step-text-0")).to_contain_text("1. Call it")
+    desk.saved()
     assert ratings_of(Label.objects.get())[:2] == [1, -1]
+
+
+def test_another_person_on_the_same_browser_gets_a_page_of_their_own(
+    desk: Desk, ann: User, project: Project
+) -> None:
+    page = desk.begin(ann)
+    bob = make.labeler(project, username="bob")
+    other = desk.context.new_page()
+    other.goto(f"{desk.server}/in/{people.make_sign_in_link(bob)}/")
+    other.wait_for_selector("#work:not([hidden])")
+    other.close()
+    with page.expect_navigation():
+        desk.press("d n")
+    page.wait_for_selector("#work:not([hidden])")
+    assert not Label.objects.exists()
+    desk.sign_in(ann)
+    expect(page.locator("#save")).to_have_attribute("data-save", "saved")
+    expect(page.locator("#step-text-0")).not_to_contain_text("0. Call it")
+    assert Label.objects.get().labeler == ann
 
 
 def test_two_windows_never_overwrite_each_other_unseen(desk: Desk, ann: User) -> None:
@@ -236,6 +257,7 @@ def test_give_up_and_bad_problem_need_a_reason(desk: Desk, ann: User) -> None:
     page.locator("#reason").fill("no question in it")
     page.locator("#dialog").get_by_role("button", name="Report").click()
     expect(page.locator("#step-text-0")).to_contain_text("2. Call it")
+    desk.saved()
     assert list(Label.objects.order_by("id").values_list("finish_reason", flat=True)) == [
         "give_up",
         "bad_problem",
@@ -250,6 +272,7 @@ def test_what_was_sent_is_taken_back_from_the_message_and_from_recent_work(desk:
     expect(page.locator("#submit")).to_have_text("Submit: step 1 is the first bad step")
     desk.press("z a d n")
     expect(page.locator("#step-text-0")).to_contain_text("1. Call it")
+    desk.saved()
     page.goto(f"{desk.server}/label/work/")
     page.get_by_role("button", name="Take back").click()
     page.wait_for_selector("#work:not([hidden])")

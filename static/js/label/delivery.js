@@ -3,7 +3,7 @@ import { completeness, submission } from "./rules.js";
 
 const OVER = new Set(["already_submitted", "not_yours"]);
 
-export function makeDelivery({ store, outbox, autosave, timer, session, dialogs, say, newKey }) {
+export function makeDelivery({ store, outbox, autosave, timer, session, dialogs, identity, say, newKey }) {
   /** Send what is on screen. `given`: { finish, note } for a give up or a bad problem. */
   async function submit(given = {}) {
     const { state } = store;
@@ -26,7 +26,7 @@ export function makeDelivery({ store, outbox, autosave, timer, session, dialogs,
       say("sent", { undo: Boolean(result.answer.undo_until) });
       return session.caughtUp(result.answer.next);
     }
-    if (result.status === "refused") return say.text(result.error.message);
+    if (result.status === "refused") return refused(result, task.id);
     say("sent_later");
     return result.signedOut ? dialogs.signIn().then(replay) : undefined;
   }
@@ -55,12 +55,16 @@ export function makeDelivery({ store, outbox, autosave, timer, session, dialogs,
       say("sent_later");
       await session.goOn();
     },
-    async refused({ error }) {
-      say.text(error.message);
-      if (OVER.has(error.code)) await session.leaveTask();
+    async refused(result, task) {
+      await refused(result, task.id);
+      if (OVER.has(result.error.code)) await session.leaveTask();
       else autosave.changed();
     },
   };
+  async function refused({ error }, id) {
+    say.text(error.message);
+    if (error.code === "not_yours" && (await identity.isSame())) outbox.drop(id);
+  }
   const confirmed = (body, chosen) => ({ ...body, answer_confirmed: true, key_disputed: body.key_disputed || chosen === "wrong" });
 
   function remember({ label, assignment, undo_until }) {
@@ -81,7 +85,7 @@ export function makeDelivery({ store, outbox, autosave, timer, session, dialogs,
   }
   const LATE = {
     sent: ({ answer }) => remember(answer),
-    refused: ({ error }) => say.text(error.message),
+    refused: (result) => refused(result, result.entry.id),
     kept: () => {},
     async confirm({ entry: { id, body, title } }) {
       const chosen = await dialogs.confirmAnswer(null, title);

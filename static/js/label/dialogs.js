@@ -3,7 +3,7 @@ import { $, el } from "./dom.js";
 import { HELP } from "./keys.js";
 import { ratedCount } from "./rules.js";
 
-export function makeDialogs({ t, urls }) {
+export function makeDialogs({ t, urls, afterSignIn }) {
   const dialog = $("dialog");
   let queue = Promise.resolve();
   let signingIn = null;
@@ -70,7 +70,7 @@ export function makeDialogs({ t, urls }) {
         el("p", {}, t("signed_out_text")),
         row(el("a", { class: "button button-primary", href: urls.signIn, target: "_blank", rel: "noopener" }, t("signed_out_open")),
           button(t("signed_out_retry"), () => close(true))),
-      ]).finally(() => { signingIn = null; });
+      ]).then(afterSignIn).finally(() => { signingIn = null; });
       return signingIn;
     },
     /** "mine" or "theirs". */

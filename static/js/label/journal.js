@@ -4,6 +4,7 @@
 // { kind: "submit", id, body, title, at }. An entry goes only when the server has answered.
 
 const PREFIX = "stepmark.journal";
+const OLD_MS = 30 * 24 * 3600 * 1000; // a draft that nobody came back to: its lease is long over
 
 /** `storage` is like localStorage; `owner` keeps people who share a browser apart. */
 export function makeJournal(storage, owner, now = Date.now) {
@@ -40,6 +41,8 @@ export function makeJournal(storage, owner, now = Date.now) {
     }
   }
   const entries = () => names().map(read).filter(Boolean).sort((a, b) => a.at - b.at);
+
+  for (const entry of entries()) if (entry.kind === "draft" && now() - entry.at > OLD_MS) remove(name("draft", entry.id));
 
   return {
     keepDraft: (id, version, draft, title) => write("draft", id, { version, draft, title }),

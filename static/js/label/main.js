@@ -9,6 +9,7 @@ import { makeDialogs } from "./dialogs.js";
 import { $, makeStrings, readJson } from "./dom.js";
 import { makeHearing } from "./hearing.js";
 import { makeJournal } from "./journal.js";
+import { makeIdentity, ownerOf } from "./identity.js";
 import { newKey } from "./key.js";
 import { keepAlive } from "./lease.js";
 import { makeStore } from "./live-store.js";
@@ -29,7 +30,8 @@ async function start() {
   const journal = makeJournal(localStorage, owner);
   const api = makeApi({ urls, token: () => cookie("csrftoken") });
   const timer = makeTimer(() => performance.now());
-  const dialogs = makeDialogs({ t, urls });
+  const identity = makeIdentity({ owner, read: () => ownerOf(location.pathname), reload: () => location.reload() });
+  const dialogs = makeDialogs({ t, urls, afterSignIn: identity.isSame });
   const act = (event) => hearing.act(event);
   const say = makeSay({ t, onUndo: () => act({ type: "undo" }) });
   const view = makeView({ t, urls, katex, on: act });
@@ -46,7 +48,7 @@ async function start() {
     },
   });
   const session = makeSession({ api, store, journal, autosave, timer, view, dialogs, say });
-  const delivery = makeDelivery({ store, outbox, autosave, timer, session, dialogs, say, newKey });
+  const delivery = makeDelivery({ store, outbox, autosave, timer, session, dialogs, identity, say, newKey });
   const hearing = makeHearing({ store, session, delivery, dialogs, journal, view, say, t });
 
   store.watch(view.render);

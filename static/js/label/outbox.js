@@ -30,6 +30,8 @@ export function makeOutbox({ api, journal, onCount = () => {} }) {
   function failed(error, id) {
     if (error instanceof Unreachable) return { status: "kept", signedOut: false };
     if (error instanceof SignedOut) return { status: "kept", signedOut: true };
+    // Not yours: perhaps another person is signed in here by now. It stays until that is known.
+    if (error.code === "not_yours") return { status: "refused", error, id };
     journal.dropSubmit(id);
     if (error instanceof Refused && error.code === "confirm_answer") return { status: "confirm", message: error.message };
     if (error instanceof Refused && error.code === "already_submitted") journal.dropDraft(id);
@@ -59,5 +61,11 @@ export function makeOutbox({ api, journal, onCount = () => {} }) {
       return results;
     },
     count,
+    /** It is certain that the server will never take it. */
+    drop(id) {
+      journal.dropSubmit(id);
+      journal.dropDraft(id);
+      count();
+    },
   };
 }
