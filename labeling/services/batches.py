@@ -101,12 +101,10 @@ def close_batch(project: Project, generation: int) -> int:
 
     A late submit is still kept, as an extra. Gives the number of released leases.
     """
+    items = QueueItem.objects.filter(project=project, generation=generation)
+    leases.lock_items(items)
+    closed = items.exclude(state=State.CLOSED).update(state=State.CLOSED)
     released = leases.release(Q(project=project, item__generation=generation))
-    closed = (
-        QueueItem.objects.filter(project=project, generation=generation)
-        .exclude(state=State.CLOSED)
-        .update(state=State.CLOSED)
-    )
     audit.note("batch.closed", f"generation {generation}", project=project, items=closed, released=released)
     return released
 

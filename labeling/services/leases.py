@@ -1,7 +1,9 @@
 """Leases: who holds a place of which queue item, for how long, and how it goes back.
 
-Every change of `QueueItem.taken` is made here, together with its assignment. Locks are taken in
-one order everywhere: enrolment, assignment, queue item.
+Every change of `QueueItem.taken` is made here, together with its assignment. Rows are locked in one
+order everywhere, so that no two transactions wait for each other: the person's enrolment, queue
+items by number, then live assignments. (A submit or draft locks its own assignment first, and then
+an item only when that assignment is no longer live.)
 """
 
 from collections.abc import Iterable
@@ -60,11 +62,21 @@ def extend(user: User, project: Project, now: datetime) -> None:
     live(user, project).update(lease_expires_at=lease_end(project, now))
 
 
+def lock_items(items: QuerySet[QueueItem]) -> list[int]:
+    """Lock these queue items in the order of the house; gives their ids."""
+    return list(items.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+
+
+def _lock_items_of(assignments: QuerySet[Assignment]) -> None:
+    lock_items(QueueItem.objects.filter(pk__in=list(assignments.values_list("item_id", flat=True))))
+
+
 def release(which: Q) -> int:
     """Give back the live leases that match, with what they hold. Returns how many places came free."""
     with transaction.atomic():
-        rows = Assignment.objects.select_for_update(of=("self",)).filter(which, status=Status.LEASED)
-        return give_back(rows.order_by("id"), Status.RELEASED)
+        rows = Assignment.objects.filter(which, status=Status.LEASED)
+        _lock_items_of(rows)
+        return give_back(rows.select_for_update(of=("self",)).order_by("id"), Status.RELEASED)
 
 
 def expire_leases(now: datetime | None = None, *, project: Project | None = None) -> int:
@@ -75,5 +87,7 @@ def expire_leases(now: datetime | None = None, *, project: Project | None = None
     if not Assignment.objects.filter(stale).exists():
         return 0
     with transaction.atomic():
-        rows = Assignment.objects.select_for_update(of=("self",), skip_locked=True).filter(stale)
-        return give_back(rows.order_by("id"), Status.EXPIRED)
+        rows = Assignment.objects.filter(stale)
+        _lock_items_of(rows)
+        unused = rows.select_for_update(of=("self",), skip_locked=True)
+        return give_back(unused.order_by("id"), Status.EXPIRED)

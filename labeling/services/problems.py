@@ -38,9 +38,9 @@ def hold_if_reported(problem: Problem) -> bool:
         return False
     problem.status = Problem.Status.HELD
     problem.save(update_fields=["status"])
-    QueueItem.objects.filter(solution__problem=problem, state=QueueItem.State.OPEN).update(
-        state=QueueItem.State.HELD
-    )
+    items = QueueItem.objects.filter(solution__problem=problem)
+    leases.lock_items(items)
+    items.filter(state=QueueItem.State.OPEN).update(state=QueueItem.State.HELD)
     leases.release(Q(solution__problem=problem))
     audit.note("problem.held", problem.pk, project=problem.project, reports=reports)
     return True
@@ -59,6 +59,7 @@ def decide_problem(problem: Problem, *, by: User, is_bad: bool) -> Problem:
     problem.decided_at = timezone.now()
     problem.save(update_fields=["status", "decided_at"])
     items = QueueItem.objects.filter(solution__problem=problem)
+    leases.lock_items(items)
     if is_bad:
         items.exclude(state=QueueItem.State.CLOSED).update(state=QueueItem.State.CLOSED)
         leases.release(Q(solution__problem=problem))

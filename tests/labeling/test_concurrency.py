@@ -134,3 +134,31 @@ def test_expiry_and_late_submits_race_without_overfilling() -> None:
         counted = Label.objects.filter(assignment__item=item, is_extra=False).count()
         item.refresh_from_db()
         assert counted == item.taken <= item.wanted
+
+
+def test_closing_and_reporting_while_people_work_leaves_no_live_lease_behind() -> None:
+    project = make.project(gold_per_generation=0)
+    problem = make.problem(project)
+    for n in range(30):
+        make.item(make.solution(problem if n % 3 == 0 else None, project=project))
+    people = [make.labeler(project) for _ in range(WORKERS)]
+
+    def day(person: User) -> None:
+        for turn in range(6):
+            if turn == 3 and person == people[0]:
+                retried(queue.close_batch, project, 0)
+            held = retried(queue.claim_next, person, project).assignment
+            if held is None:
+                continue
+            bad = held.solution.problem_id == problem.pk
+            why = {"finish_reason": "bad_problem", "note": "why"} if bad else {}
+            retried(labels.submit, person, held.pk, make.submission([] if bad else [1, 1, 1], **why))
+            retried(queue.claim_next, person, project)
+            retried(queue.expire_leases)
+
+    together(day, people)
+    found = generation_counts(project, 0)
+    assert found.reconciles
+    assert (found.in_progress, found.waiting, found.held) == (0, 0, 0)
+    problem.refresh_from_db()
+    assert problem.status == "held"
