@@ -29,7 +29,7 @@ Pair = tuple[str | None, str | None]
 Progress = Callable[[int, int], None]
 
 _START_LIMIT_S = 120.0
-_SECOND_OPINION_S = 2.0
+_SECOND_OPINION_S = 3.0
 
 
 class GraderStartError(RuntimeError):

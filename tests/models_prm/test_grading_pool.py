@@ -49,12 +49,14 @@ def wait_until(condition: Callable[[], bool], limit_s: float) -> bool:
 
 
 def test_a_pair_that_hangs_is_abandoned_and_the_next_is_graded() -> None:
-    with GraderPool(time_limit_s=2) as pool:
+    with GraderPool(time_limit_s=60) as pool:
         assert pool.grade(*EASY).verdict is Verdict.RIGHT
         (first,) = worker_ids(pool)
+        pool.time_limit_s = 2
         started = time.monotonic()
         grade = pool.grade(*HANGING)
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < 6
+        pool.time_limit_s = 60
         assert (grade.verdict, grade.by) == (Verdict.UNKNOWN, "timed out")
         assert not is_alive(first)
         assert pool.grade(*EASY).verdict is Verdict.RIGHT

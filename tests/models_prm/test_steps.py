@@ -19,7 +19,21 @@ from models_prm.steps import (
 )
 
 PIECES = (
-    ["a", "Step 1: x", "Step 2. y", "1. one", "2) two", " ", "\t", "\n", "\r\n", "\n\n", "é", "\u2028", "\x0b"]
+    [
+        "a",
+        "Step 1: x",
+        "Step 2. y",
+        "1. one",
+        "2) two",
+        " ",
+        "\t",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "é",
+        "\u2028",
+        "\x0b",
+    ]
     + ["$$", "$", "\\[", "\\]", "\\\\[2pt]", "\\$", "\\", "[asy]", "[/asy]", "```", "\n```\n"]
     + ["\\begin{align*}", "\\end{align*}", "\\begin{pmatrix}", "\\end{pmatrix}"]
 )
