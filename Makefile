@@ -44,7 +44,7 @@ lint: $(INSTALLED)  ## Style and format, nothing changed
 	@$(PY) -m ruff format --check .
 
 types: $(INSTALLED)  ## mypy, strict
-	@$(PY) -m mypy
+	@$(PY) -m mypy config labeling models_prm selection tests scripts benchmarks conftest.py manage.py
 
 run: setup  ## The web server of this checkout, reloading on changes
 	@$(PY) manage.py migrate --verbosity 0

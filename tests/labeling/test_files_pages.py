@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from labeling import jobs
-from labeling.importing import uploads
 from labeling.models import AuditEntry, ImportedFile, Job, Label, Project, Solution
 from tests import make
 from tests.labeling.file_makers import human_label, record, sample
@@ -63,7 +63,7 @@ def test_an_upload_is_looked_at_imported_and_listed(client: Client, project: Pro
     assert (done.status, done.error) == ("done", "")
     assert Solution.objects.count() == 7
     assert Solution.objects.filter(pool__name="from a page", problem__dataset="own").count() == 7
-    assert list(uploads.settings.UPLOAD_DIR.iterdir()) == []
+    assert list(settings.UPLOAD_DIR.iterdir()) == []
     listed = client.get("/files/").content.decode()
     assert "own.jsonl" in listed
     assert 'new solutions: <span class="tabular">7<' in listed
@@ -123,7 +123,7 @@ def test_a_form_with_a_gap_says_so_and_keeps_nothing(client: Client, fields: Any
     response = client.post("/files/", data)
     assert response.status_code == 200
     assert words in response.content.decode()
-    assert not uploads.settings.UPLOAD_DIR.exists()
+    assert not settings.UPLOAD_DIR.exists()
 
 
 def test_content_of_a_file_is_never_markup(client: Client) -> None:

@@ -122,7 +122,7 @@ def test_names_that_prm800k_does_not_have_go_to_the_side() -> None:
         (record(generation="2"), "generation", "this is text, not whole number"),
         (record(generation=2**40), "generation", "no number of a generation"),
         (record(timestamp="yesterday"), "timestamp", "no time"),
-        (record(labeler=7), "labeler", "whole number, not text"),
+        (record(labeler=7), "labeler", "whole number, not text"),  # type: ignore[arg-type]
         (record(is_quality_control_question=None), "is_quality_control_question", "null, not true/false"),
         (record(problem=" "), "question.problem", "empty"),
         (record(label={"finish_reason": "bored"}), "label.finish_reason", "bored is no finish reason"),
@@ -134,7 +134,7 @@ def test_names_that_prm800k_does_not_have_go_to_the_side() -> None:
             record(step(completion("a", True))),
             "label.steps[0].completions[0].rating",
             "true/false, not whole",
-        ),  # type: ignore[arg-type]
+        ),
         (record(step(completion("a"), chosen=1)), "label.steps[0].chosen_completion", "no completion 1"),
         (record(step({"text": "a"})), "label.steps[0].completions[0].rating", "missing"),
         (record(step({"text": None, "rating": 1})), "label.steps[0].completions[0].text", "missing"),

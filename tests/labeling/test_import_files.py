@@ -11,7 +11,7 @@ from django.db import connection
 
 from labeling import hooks
 from labeling.errors import ImportRefused
-from labeling.importing import ImportOptions, engine, import_file, solutions
+from labeling.importing import ImportOptions, engine, import_file
 from labeling.models import AuditEntry, Gold, ImportedFile, Label, Pool, Problem, Project, Solution
 from tests import make
 from tests.labeling.file_makers import human_label, record, sample, write_lines
@@ -235,7 +235,7 @@ def test_memory_does_not_grow_with_the_file(
 def test_a_solution_of_text_is_refused_where_nothing_splits_it(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solutions.hooks, "split_steps", None)
+    monkeypatch.setattr(hooks, "split_steps", None)
     path = write_lines(tmp_path / "f.jsonl", [{"problem": "p", "solution": "one\ntwo"}])
     (problem,) = refused(project, "solutions", path)
     assert problem["field"] == "solution"
