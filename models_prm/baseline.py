@@ -22,10 +22,8 @@ def features(encoded: Sequence[EncodedTree]) -> Floats:
     """Features [nodes, 3] of all nodes of all trees, in their order; tokens include the mark."""
     rows: list[tuple[int, int, int]] = []
     for tree in encoded:
-        depth: list[int] = []
-        for parent, ids in zip(tree.tree.parents, tree.nodes, strict=True):
-            depth.append(0 if parent < 0 else depth[parent] + 1)
-            rows.append((len(ids), depth[-1] + 1, len(tree.prompt)))
+        for place, ids in zip(tree.tree.places(), tree.nodes, strict=True):
+            rows.append((len(ids), place + 1, len(tree.prompt)))
     return np.log(np.array(rows, np.float64).reshape(-1, len(FEATURES)))
 
 

@@ -92,7 +92,8 @@ class Batch:
 def encode_trees(encoder: StepEncoder, trees: Sequence[StepTree]) -> list[EncodedTree]:
     """Tokenize all texts of the trees in one call."""
     prompts = encoder.prompts([tree.problem for tree in trees])
-    steps = iter(encoder.steps([text for tree in trees for text in tree.texts]))
+    places = [place for tree in trees for place in tree.places()]
+    steps = iter(encoder.steps([text for tree in trees for text in tree.texts], places))
     return [
         EncodedTree(tree, prompt, [next(steps) for _ in tree.texts])
         for tree, prompt in zip(trees, prompts, strict=True)

@@ -84,11 +84,10 @@ class TrainConfig:
     `data`, `held_out`: PRM800K JSONL files, .gz allowed. `corpus`: JSONL files of {"problem", "steps"} for
     the tokenizer and the language-model warm-up. `base`: directory or hub name of a causal LM to start from;
     empty means from scratch. `held_out_fraction` of the problems is set aside where no `held_out` file is
-    given.
-    `refuse_problems`: keys (`records.problem_key`) that may be in no training or warm-up text: the test
-    split.
-    `max_length`: longest path in tokens (whole steps beyond it are dropped and counted); `pack_tokens`: size
-    of one packed sequence. `threads` 0 leaves torch's own choice.
+    given. `refuse_problems`: keys (`records.problem_key`) that may be in no training or warm-up text: the
+    test split. `max_length`: longest path in tokens (whole steps beyond it are dropped and counted);
+    `pack_tokens`: size of one packed sequence. `numbered_steps` writes its number before every step.
+    `threads` 0 leaves torch's own choice.
     """
 
     data: tuple[Path, ...]
@@ -103,6 +102,7 @@ class TrainConfig:
     max_length: int = 1024
     pack_tokens: int = 1024
     packing: Packing = "tree"
+    numbered_steps: bool = False
     class_weights: Weights = "none"
     neutral: Literal["good", "bad"] = "good"
     autocast: bool = False

@@ -87,6 +87,7 @@ class Prm:
             "solution_mark": marks.solution,
             "label_tokens": list(marks.labels),
             "max_length": self.max_length,
+            "numbered_steps": self.encoder.numbered,
             **self.card,
         }
         temporary = directory / f"{CARD}.tmp"
@@ -116,7 +117,7 @@ def new_lm(shape: ModelShape, encoder: StepEncoder, max_length: int) -> Any:
     )
 
 
-def load_base(base: str) -> tuple[Any, StepEncoder]:
+def load_base(base: str, numbered: bool = False) -> tuple[Any, StepEncoder]:
     """A causal LM and its tokenizer from a directory or hub name, with the marks added.
 
     Raises ModelError if it cannot be loaded or has no fast tokenizer.
@@ -127,7 +128,7 @@ def load_base(base: str) -> tuple[Any, StepEncoder]:
     add_marks(tokenizer)
     if len(tokenizer) > lm.get_input_embeddings().weight.shape[0]:
         lm.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    return lm, StepEncoder(tokenizer)
+    return lm, StepEncoder(tokenizer, numbered=numbered)
 
 
 def quiet() -> None:
@@ -176,6 +177,7 @@ def load_prm(directory: Path, device: str = "cpu", dtype: str = "float32") -> Pr
     by_class = dict(zip(card["classes"], card["label_tokens"], strict=True))
     bad, okay, good = (by_class[c] for c in CLASSES)
     lm, tokenizer = _load_pair(str(directory), dtype)
-    encoder = StepEncoder(tokenizer, MarkNames(card["solution_mark"], card["step_mark"], (bad, okay, good)))
+    marks = MarkNames(card["solution_mark"], card["step_mark"], (bad, okay, good))
+    encoder = StepEncoder(tokenizer, marks, bool(card.get("numbered_steps", False)))
     lm.to(device).eval()
     return Prm(lm, encoder, int(card["max_length"]), card)

@@ -1,9 +1,10 @@
 """Text to token ids for process reward models: one path for training and scoring.
 
-A solution becomes  [bos] problem <|solution|> step <|step|> step <|step|> ...  where the marks are ids, never
-text: special-token parsing is off for what people and models wrote, so no text can imitate a mark. The step
-mark is neutral: ratings of earlier steps are nowhere in the input. The label tokens never occur in the input;
-their rows of the output matrix are the classifier.
+A solution becomes  [bos] problem <|solution|> step <|step|> step <|step|> ...  (with `numbered`, each step
+begins with its number and a colon, which a small model cannot count for itself). The marks are ids, never
+text: special-token parsing is off for what people and models wrote, so no text can imitate a mark. The step mark
+is neutral: ratings of earlier steps are nowhere in the input. The label tokens never occur in the input; their
+rows of the output matrix are the classifier.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ class MarkNames:
 class StepEncoder:
     """Turns problems and steps into ids with a Hugging Face fast tokenizer that knows the marks."""
 
-    def __init__(self, tokenizer: Any, marks: MarkNames | None = None) -> None:
+    def __init__(self, tokenizer: Any, marks: MarkNames | None = None, numbered: bool = False) -> None:
         self.tokenizer = tokenizer
+        self.numbered = numbered
         self.marks = marks or MarkNames()
         ids = tokenizer.convert_tokens_to_ids(list(self.marks.all()))
         if len(set(ids)) != len(ids) or None in ids or tokenizer.unk_token_id in ids:
@@ -82,9 +84,14 @@ class StepEncoder:
         head = [] if bos is None else [int(bos)]
         return [[*head, *ids, self.solution_id] for ids in self.texts(problems)]
 
-    def steps(self, steps: Sequence[str]) -> list[list[int]]:
-        """Ids of each step, ending with the step mark at whose position its score is read."""
-        return [[*ids, self.step_id] for ids in self.texts(steps)]
+    def steps(self, steps: Sequence[str], places: Sequence[int]) -> list[list[int]]:
+        """Ids of each step, ending with the step mark at whose position its score is read.
+
+        `places[i]` is the number of steps before step i in its solution.
+        """
+        numbers = {place: self.texts([f"{place + 1}:"])[0] if self.numbered else [] for place in {*places}}
+        encoded = self.texts(steps)
+        return [[*numbers[place], *ids, self.step_id] for place, ids in zip(places, encoded, strict=True)]
 
 
 def add_marks(tokenizer: Any, marks: MarkNames | None = None) -> int:

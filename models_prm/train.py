@@ -27,7 +27,7 @@ from models_prm.config import Stage, TrainConfig
 from models_prm.errors import DataError, RecipeError
 from models_prm.evaluate import step_report, tree_labels
 from models_prm.prm import CARD, Prm, load_base, new_lm, read_card
-from models_prm.records import LabeledSolution, OnProgress, ShouldStop, problem_key
+from models_prm.records import LabeledSolution, OnProgress, Progress, ShouldStop, problem_key
 from models_prm.scoring import PrmScorer
 from models_prm.stages import Run, evaluate, run_stage
 from models_prm.tokenizer import StepEncoder, train_tokenizer
@@ -76,6 +76,8 @@ def train_prm(
     digest = _fingerprint(config, material.files)
     if (done := _finished(config.output_dir, digest)) is not None:
         return done
+    if on_progress is not None:
+        on_progress(Progress("prepare", 0, 1, "reading and tokenizing the data"))
     started = time.monotonic()
     torch.manual_seed(config.seed)
     prm = _start_model(config, material)
@@ -137,9 +139,10 @@ def _finished(directory: Path, digest: str) -> TrainResult | None:
 
 def _start_model(config: TrainConfig, material: _Material) -> Prm:
     if config.base:
-        lm, encoder = load_base(config.base)
+        lm, encoder = load_base(config.base, config.numbered_steps)
     else:
-        encoder = StepEncoder(train_tokenizer(_texts(material), config.model.vocab_size))
+        tokenizer = train_tokenizer(_texts(material), config.model.vocab_size)
+        encoder = StepEncoder(tokenizer, numbered=config.numbered_steps)
         lm = new_lm(config.model, encoder, config.max_length)
     lm.to(config.device)
     return Prm(lm, encoder, config.max_length)

@@ -48,11 +48,11 @@ class StepTree:
             result[parent].append(node)
         return result
 
-    def depth(self, node: int) -> int:
-        """Number of steps before the node."""
-        result = 0
-        while (node := self.parents[node]) >= 0:
-            result += 1
+    def places(self) -> list[int]:
+        """Number of steps before each node on its path."""
+        result: list[int] = []
+        for parent in self.parents:
+            result.append(0 if parent < 0 else result[parent] + 1)
         return result
 
 

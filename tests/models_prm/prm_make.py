@@ -76,6 +76,7 @@ def small_config(folder: Path, data: Path, **changes: Any) -> TrainConfig:
         "pack_tokens": 128,
         "threads": 1,
         "checkpoint_steps": 4,
+        "numbered_steps": True,
         "model": ModelShape(vocab_size=300, layers=2, width=32, heads=2, feed_forward=64),
         "pretrain": Stage(steps=4, lr=3e-3, batch_tokens=512),
         "train": Stage(steps=12, lr=3e-3, batch_tokens=512),

@@ -80,10 +80,19 @@ def test_a_tokenizer_without_marks_is_refused() -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from([STEP, "7.", " ki"])
 
 
+def test_numbered_steps_begin_with_their_place_on_their_path(encoder: StepEncoder) -> None:
+    numbered = StepEncoder(encoder.tokenizer, numbered=True)
+    (encoded,) = encode_trees(numbered, [tree_of(["a", "b"], ["a", "c"], ["d"])])
+    assert [encoder.tokenizer.decode(ids[:-1]) for ids in encoded.nodes] == ["1:a", "2:b", "2:c", "1:d"]
+    assert encode_trees(encoder, [tree_of(["a"])])[0].nodes == encoder.steps(["a"], [0])
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=5), texts)
-def test_ids_in_a_pack_equal_the_ids_of_the_solution_alone(paths: list[list[str]], problem: str) -> None:
-    encoder = StepEncoder(train_tokenizer(["We add 3 and 4."] * 3, 300))
+@given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=5), texts, st.booleans())
+def test_ids_in_a_pack_equal_the_ids_of_the_solution_alone(
+    paths: list[list[str]], problem: str, numbered: bool
+) -> None:
+    encoder = StepEncoder(train_tokenizer(["We add 3 and 4."] * 3, 300), numbered=numbered)
     tree = tree_of(*paths, problem=problem)
     together = {
         node: path_ids(piece, encoder, slot)
@@ -123,7 +132,7 @@ def test_only_step_ends_carry_targets(encoder: StepEncoder) -> None:
 
 def test_truncation_keeps_whole_steps(encoder: StepEncoder) -> None:
     steps = ["abcdefghij"[i] * 19 for i in range(5)]
-    (prompt,), lengths = encoder.prompts(["q"]), [len(s) for s in encoder.steps(steps)]
+    (prompt,), lengths = encoder.prompts(["q"]), [len(s) for s in encoder.steps(steps, range(5))]
     limit = len(prompt) + sum(lengths[:3]) + lengths[3] - 1
     (piece,) = pack(encoder, tree_of(steps, problem="q"), max_length=limit)
     assert piece.nodes == [0, 1, 2]

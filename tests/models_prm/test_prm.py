@@ -99,7 +99,9 @@ def test_language_model_loss_in_a_pack_equals_that_of_the_paths() -> None:
     with torch.no_grad():
         packed = float(lm_loss(prm, prm.hidden(batch), batch)) * (len(batch.sequences[0]) - 1)
         for path, skip in zip(paths, (0, len(encoded.prompt) - 1 + len(encoded.nodes[0])), strict=True):
-            ids = torch.tensor([[*encoded.prompt, *(i for s in prm.encoder.steps(path) for i in s)]])
+            ids = torch.tensor(
+                [[*encoded.prompt, *(i for s in prm.encoder.steps(path, range(2)) for i in s)]]
+            )
             out = prm.lm(ids).logits[0, :-1].float().log_softmax(-1)
             losses = -out[torch.arange(ids.shape[1] - 1), ids[0, 1:]]
             total += float(losses[skip:].sum())
