@@ -1,10 +1,10 @@
 """Text to token ids for process reward models: one path for training and scoring.
 
-A solution becomes  [bos] problem <|solution|> step <|step|> step <|step|> ...  (with `numbered`, each step
+A solution becomes [bos] problem <|solution|> step <|step|> step <|step|> ... (with `numbered`, each step
 begins with its number and a colon, which a small model cannot count for itself). The marks are ids, never
-text: special-token parsing is off for what people and models wrote, so no text can imitate a mark. The step mark
-is neutral: ratings of earlier steps are nowhere in the input. The label tokens never occur in the input; their
-rows of the output matrix are the classifier.
+text: special-token parsing is off for what people and models wrote, so no text can imitate a mark. The step
+mark is neutral: ratings of earlier steps are nowhere in the input. The label tokens never occur in the
+input; their rows of the output matrix are the classifier.
 """
 
 from __future__ import annotations
