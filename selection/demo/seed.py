@@ -18,7 +18,7 @@ from labeling.models import Gold, Pool, Project, QueueItem, User
 from labeling.services import people
 from labeling.services.queue import open_screening
 from models_prm.practice import write_jsonl
-from selection.generations import CLOSING, S
+from selection.generations import CLOSING, OPENING, S
 from selection.models import Generation
 from selection.requests import draft_generation
 
@@ -131,7 +131,7 @@ def _open_first_generation(project: Project, size: Size, say: Say) -> None:
     if generation is None:
         pool = Pool.objects.get(project=project, name=POOL)
         generation = draft_generation(project, pool, strategy="uniform", size=size.batch, seed=SEED)
-    elif generation.state in (S.LABELING, S.PROMOTED, S.REJECTED, *CLOSING):
+    elif generation.state not in (*OPENING, S.FAILED) or generation.failed_in in CLOSING:
         return
     say("Opening generation 0 ...")
     job = jobs.create("open_generation", {"generation": generation.pk}, project=project)
