@@ -9,6 +9,7 @@ from labeling.importing.batch import CHUNK, Batch
 from labeling.importing.spool import SpooledItem
 from labeling.models import Gold, Solution
 from labeling.records import text_hash
+from labeling.services.batches import SCREENING_GENERATION, open_screening
 
 
 def take(row: Row, line: int, batch: Batch) -> None:
@@ -37,6 +38,9 @@ def write(batch: Batch) -> None:
         _write_chunk(chunk, batch)
         done += len(chunk)
         batch.tick(done, total, _("writing"))
+    if batch.options.generation == SCREENING_GENERATION:
+        # Screening has no round that is opened: new questions are asked from now on.
+        open_screening(batch.project)
 
 
 def _write_chunk(chunk: list[SpooledItem], batch: Batch) -> None:

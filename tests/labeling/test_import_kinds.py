@@ -7,7 +7,7 @@ import pytest
 
 from labeling import hooks
 from labeling.importing import ImportOptions, ImportSummary, import_file
-from labeling.models import Gold, Label, Pool, Problem, Project, Solution
+from labeling.models import Gold, Label, Pool, Problem, Project, QueueItem, Solution
 from tests import make
 from tests.labeling.file_makers import completion, human_label, record, sample, step, write_lines
 
@@ -273,6 +273,15 @@ def test_gold_stands_outside_every_pool_with_its_accepted_ratings(bring: Any) ->
     assert (gold.generation, gold.origin, gold.is_active) == (-1, "gold", True)
     assert gold.solution.pool is None
     assert summary.counts["gold_new"] == 1
+
+
+@pytest.mark.parametrize(("generation", "asked"), [(-1, ["screening"]), (0, []), (None, [])])
+def test_only_screening_questions_are_asked_at_once(
+    bring: Any, generation: int | None, asked: list[str]
+) -> None:
+    """Gold of a round is queued when the round is opened; screening has no round."""
+    bring("gold", human_label(1), generation=generation)
+    assert list(QueueItem.objects.values_list("purpose", flat=True)) == asked
 
 
 def test_gold_that_is_here_is_kept_and_a_difference_counted(bring: Any) -> None:
