@@ -44,7 +44,8 @@ class PrmScorer:
     ) -> PrmScorer:
         """Load a model directory. Raises ModelError with the cure when it is not one."""
         prm = load_prm(Path(directory), device, dtype)
-        return cls(prm, window=window, packing=str(prm.card.get("packing", "tree")))
+        packing, pack_tokens = str(prm.card.get("packing", "tree")), int(prm.card.get("pack_tokens", 1024))
+        return cls(prm, window=window, packing=packing, pack_tokens=pack_tokens)
 
     @property
     def name(self) -> str:

@@ -233,6 +233,7 @@ def _finish(
         "base": config.as_json()["base"] or None,
         "parameters": prm.parameters(),
         "packing": config.packing,
+        "pack_tokens": config.pack_tokens,
         "neutral": config.neutral,
         "files_sha256": material.files,
         "train": {"problems": len(encoded), "ratings": labels, "ratings_too_long": round(total - used)},
