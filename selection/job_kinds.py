@@ -14,7 +14,7 @@ from models_prm.errors import PrmError
 from selection import generations, loop
 from selection.models import Generation, ModelVersion
 from selection.scores import score_pool
-from selection.training import train_model
+from selection.training import give_up, train_model
 
 
 def _model_page(job: Job) -> str:
@@ -33,7 +33,12 @@ def _generation_page(job: Job) -> str:
 @register("train_model", queue="gpu", page=_model_page, title=gettext_lazy("Train a reward model"))
 def run_training(job: JobRun) -> dict[str, Any]:
     version = ModelVersion.objects.get(pk=job.params["model"])
-    train_model(version, on_progress=job.progress, should_stop=job.cancelled)
+    try:
+        train_model(version, on_progress=job.progress, should_stop=job.cancelled)
+    except (JobCancelled, KeyboardInterrupt):
+        if not job.is_lost:
+            give_up(version, _("cancelled"))
+        raise
     return {"model": version.pk, "name": version.name}
 
 
@@ -51,14 +56,14 @@ def run_scoring(job: JobRun) -> dict[str, Any]:
 @register("open_generation", queue="gpu", page=_generation_page, title=gettext_lazy("Open a generation"))
 def run_opening(job: JobRun) -> dict[str, Any]:
     generation = _generation(job)
-    with _remembered(generation):
+    with _remembered(generation, job):
         return loop.open_generation(generation, job.progress)
 
 
 @register("close_generation", queue="gpu", page=_generation_page, title=gettext_lazy("Close a generation"))
 def run_closing(job: JobRun) -> dict[str, Any]:
     generation = _generation(job)
-    with _remembered(generation):
+    with _remembered(generation, job):
         return loop.close_generation(generation, job.progress, job.cancelled)
 
 
@@ -68,7 +73,7 @@ def _generation(job: JobRun) -> Generation:
 
 
 @contextmanager
-def _remembered(generation: Generation) -> Iterator[None]:
+def _remembered(generation: Generation, job: JobRun) -> Iterator[None]:
     """A failure is written on the generation's row too, so that it can go on where it stopped."""
     try:
         yield
@@ -76,7 +81,10 @@ def _remembered(generation: Generation) -> Iterator[None]:
         generations.fail(generation, str(error))
         raise JobFailure(str(error)) from error
     except (JobCancelled, KeyboardInterrupt):
-        generations.fail(generation, _("cancelled"))
+        if not job.is_lost:
+            generations.fail(generation, _("cancelled"))
+            if generation.trained is not None:
+                give_up(generation.trained, _("cancelled"))
         raise
     except Exception as error:
         generations.fail(generation, getattr(error, "message", "") or f"{type(error).__name__}: {error}")

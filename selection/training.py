@@ -25,6 +25,7 @@ CORPUS = "corpus.jsonl"
 # Enough text for a tokenizer and a warm-up from scratch; more would only make the start slow.
 CORPUS_SOLUTIONS = 20_000
 STAGES = {
+    "prepare": gettext_lazy("preparing"),
     "pretrain": gettext_lazy("reading texts"),
     "train": gettext_lazy("training"),
     "evaluate": gettext_lazy("evaluating"),
@@ -81,13 +82,12 @@ def train_model(
         config = prepare(version)
         metrics = _run(config, on_progress, should_stop)
     except PrmError as error:
-        _failed(version, str(error))
+        give_up(version, str(error))
         raise JobFailure(str(error)) from error
     except JobCancelled:
-        _failed(version, _("cancelled"))
         raise
     except Exception as error:
-        _failed(version, getattr(error, "message", "") or f"{type(error).__name__}: {error}")
+        give_up(version, getattr(error, "message", "") or f"{type(error).__name__}: {error}")
         raise
     version.refresh_from_db()
     version.status, version.metrics = Status.READY, metrics
@@ -144,7 +144,8 @@ def _run(
     return metrics
 
 
-def _failed(version: ModelVersion, reason: str) -> None:
+def give_up(version: ModelVersion, reason: str) -> None:
+    """Mark a model in training as failed; it can go on later."""
     ModelVersion.objects.filter(pk=version.pk, status=ModelVersion.Status.TRAINING).update(
         status=ModelVersion.Status.FAILED, status_reason=reason[:300]
     )

@@ -33,6 +33,8 @@ class JobRun:
     claim: str = ""
     on_progress: OnProgress | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    # Another worker has it by now: stop, and leave everything as it is, for it belongs to that one.
+    is_lost: bool = False
     latest: tuple[int, int, str] | None = None
     stage_since: dict[str, Any] = field(default_factory=dict)
 
@@ -112,9 +114,12 @@ def _outcome(run: JobRun) -> tuple[dict[str, Any], BaseException | None]:
         return {"status": Job.Status.FAILED, "error": error.message, "cure": error.cure}, None
     except LabelingError as error:
         return {"status": Job.Status.FAILED, "error": error.message, "result": error.extra}, None
-    except (KeyboardInterrupt, SystemExit) as error:
+    except KeyboardInterrupt as error:
         # Ctrl-C at a command: stopped on purpose. What was done stays, and the job can be run again.
         return {"status": Job.Status.CANCELLED}, error
+    except SystemExit as error:
+        # The worker itself is stopped (SIGTERM): the next one goes on.
+        return {"status": Job.Status.QUEUED}, error
     except BaseException as error:
         text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         cure = _("This was not expected: the worker's log has the details.")
@@ -125,7 +130,9 @@ def _finish(run: JobRun, outcome: dict[str, Any]) -> None:
     if run.latest is not None:
         outcome["done"], outcome["total"], outcome["stage"] = run.latest
     mine = Job.objects.filter(pk=run.job.pk, claimed_by=run.claim, status=Job.Status.RUNNING)
-    mine.update(finished_at=timezone.now(), heartbeat_at=timezone.now(), **({"result": {}} | outcome))
+    now = timezone.now()
+    finished = None if outcome["status"] == Job.Status.QUEUED else now
+    mine.update(finished_at=finished, heartbeat_at=now, **({"result": {}} | outcome))
 
 
 class _Reporter(threading.Thread):
@@ -160,7 +167,8 @@ class _Reporter(threading.Thread):
         row = Job.objects.filter(pk=self.run_.job.pk).values("claimed_by", "cancel_requested").first()
         if row is None:  # not committed yet, as in a test that holds a transaction open
             return
-        if row["cancel_requested"] or row["claimed_by"] != self.run_.claim:
+        self.run_.is_lost = row["claimed_by"] != self.run_.claim
+        if row["cancel_requested"] or self.run_.is_lost:
             self.run_.stop.set()
             return
         due = now - self.written_at >= timedelta(seconds=settings.JOB_HEARTBEAT_S)

@@ -34,9 +34,9 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @role_required("lead", "researcher")
 def job_status(request: HttpRequest, pk: int) -> HttpResponse:
-    """The progress fragment; once the job is over the page around it is loaded anew."""
+    """The part that is polled; once the job is over the page around it is loaded anew."""
     job = get_object_or_404(Job, pk=pk)
-    response = render(request, "labeling/jobs/_progress.html", {"job": job})
+    response = render(request, "labeling/jobs/_status.html", {"job": job})
     if job.is_over:
         response["HX-Refresh"] = "true"
     return response

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from labeling import jobs
 from labeling.errors import NotAllowedNow
-from labeling.jobs import JobCancelled, JobFailure, JobRun
+from labeling.jobs import JobFailure, JobRun
 from labeling.jobs import running as running_jobs
 from labeling.jobs.workers import this_host, this_process
 from labeling.models import AuditEntry, Job
@@ -284,6 +284,24 @@ def test_ctrl_c_at_a_command_leaves_a_job_that_can_be_run_again(kind: Register) 
     assert done.status == Status.DONE
 
 
+def test_a_worker_that_is_stopped_gives_its_job_back(kind: Register) -> None:
+    """SIGTERM becomes SystemExit in a worker: as when a container is stopped."""
+
+    def run(job: JobRun) -> dict[str, Any]:
+        if job.job.attempts == 1:
+            raise SystemExit(15)
+        return {"ok": True}
+
+    job = jobs.create(kind(run), {})
+    with pytest.raises(SystemExit):
+        jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.status, job.finished_at) == (Status.QUEUED, None)
+    done = jobs.run_job(job.pk)
+    assert done is not None
+    assert (done.status, done.attempts) == (Status.DONE, 2)
+
+
 @real_commits
 def test_a_failed_job_can_be_tried_again_and_its_old_error_goes(
     kind: Register, bells: list[tuple[int, str]]
@@ -381,13 +399,3 @@ def test_the_sweep_rings_young_waiting_jobs_only_at_the_start(
     assert jobs.sweep() == 0, "it was rung a moment ago"
     assert jobs.sweep(at_start=True) == 2
     assert {pk for pk, _queue in bells} == {young.pk, old.pk}
-
-
-def test_beat_raises_once_somebody_asked_to_stop(kind: Register) -> None:
-    run = JobRun(jobs.create(kind(nothing), {}))
-    run.beat()
-    run.stop.set()
-    with pytest.raises(JobCancelled):
-        run.beat()
-    with pytest.raises(JobCancelled):
-        run.progress(1, 2)

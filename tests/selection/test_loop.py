@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from labeling import jobs
 from labeling.errors import NotAllowedNow
 from labeling.jobs import JobCancelled, JobFailure
 from labeling.models import AuditEntry, Job, Pool, QueueItem, Solution
 from selection import loop, registry, requests, training
 from selection.generations import S
+from selection.job_kinds import run_closing
 from selection.models import Generation, ModelVersion, Pick, ScoreSet, TrainingSnapshot
 from tests import make
 from tests.selection import world
@@ -200,7 +202,7 @@ def test_training_that_is_cancelled_goes_on_from_its_checkpoint(pool: Pool) -> N
     with pytest.raises(JobCancelled):
         training.train_model(version, on_progress=note, should_stop=lambda: len(steps) > 8)
     version.refresh_from_db()
-    assert (version.status, version.status_reason) == (Status.FAILED, "cancelled")
+    assert version.status == Status.TRAINING
     snapshot, seen = version.snapshot, len(steps)
     training.train_model(version, on_progress=note)
     version.refresh_from_db()
@@ -290,3 +292,43 @@ def test_in_the_background_the_work_is_only_queued(
     assert rung == list(Job.objects.order_by("pk").values_list("pk", flat=True))
     assert "Queued: job" in capsys.readouterr().out
     assert Generation.objects.get().state == S.DRAFTED
+
+
+def test_a_cancelled_job_marks_its_model_and_generation_and_can_go_on(pool: Pool) -> None:
+    generation = opened(pool)
+    judged(generation)
+    requests.begin_closing(generation, recipe=world.SMOKE)
+    job = jobs.create("close_generation", {"generation": generation.pk}, project=pool.project)
+
+    def cancel_in_the_middle(_done: int, _total: int, stage: str) -> None:
+        if stage == "training":
+            raise JobCancelled
+
+    jobs.run_job(job.pk, on_progress=cancel_in_the_middle)
+    generation.refresh_from_db()
+    model = generation.trained
+    assert model is not None
+    assert (generation.state, generation.failed_in, generation.failure) == (S.FAILED, S.TRAINING, "cancelled")
+    assert (model.status, model.status_reason) == (Status.FAILED, "cancelled")
+    jobs.retry(job)
+    jobs.run_job(job.pk)
+    generation.refresh_from_db()
+    assert generation.state == S.PROMOTED
+    assert ModelVersion.objects.get() == model
+
+
+def test_who_has_lost_its_job_leaves_the_generation_to_the_other(pool: Pool) -> None:
+    generation = opened(pool)
+    judged(generation)
+    requests.begin_closing(generation, recipe=world.SMOKE)
+    job = jobs.create("close_generation", {"generation": generation.pk}, project=pool.project)
+    with pytest.raises(JobCancelled):
+        run_closing(jobs.JobRun(job, on_progress=_lose, is_lost=True))
+    generation.refresh_from_db()
+    assert generation.state == S.TRAINING
+    assert ModelVersion.objects.get().status == Status.TRAINING
+
+
+def _lose(_done: int, _total: int, stage: str) -> None:
+    if stage == "training":
+        raise JobCancelled

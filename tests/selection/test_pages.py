@@ -236,6 +236,7 @@ def test_a_job_page_shows_progress_cancels_and_reloads_when_over(pool: Pool) -> 
     response = client.get(reverse("job-status", args=[job.pk]))
     assert 'hx-trigger="every 2s"' in response.content.decode()
     assert "HX-Refresh" not in response
+    assert "<form" not in response.content.decode(), "polling would take a button away while it asks"
     client.post(reverse("job-cancel", args=[job.pk]))
     job.refresh_from_db()
     assert job.cancel_requested
