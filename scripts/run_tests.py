@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,8 @@ def summary(outcomes: list[Outcome], missing: list[str]) -> int:
 
 
 def main() -> int:
+    # Stopped from outside, it still removes its databases.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     missing = []
     browser, postgres, redis_url = find_browser(), find_postgres(), find_redis()
     if not browser:
