@@ -102,7 +102,7 @@ def loop_stages(project: Project) -> list[Stage]:
     return [Stage(title, state) for title, state in zip(titles, states, strict=True)]
 
 
-def stages_of(generation: Generation, work: queries.Work | None, sampled: int, scored: int) -> list[Stage]:
+def stages_of(generation: Generation, work: queries.Work, sampled: int, scored: int) -> list[Stage]:
     """The steps of one generation with their counts."""
     order = [S.SCORING, S.PICKING, S.LABELING, S.TRAINING, S.EVALUATING]
     present = S(generation.failed_in or generation.state)
@@ -117,7 +117,7 @@ def stages_of(generation: Generation, work: queries.Work | None, sampled: int, s
         if generation.selector
         else _("No scores needed"),
         _("Picked %s") % f"{picked:,}" if picked else _("Pick"),
-        _("Labeling %d%%") % work.percent if work else _("Label"),
+        _labeled(work, is_open=present == S.LABELING) if picked else _("Label"),
         _("Train"),
         _("Evaluate"),
     ]
@@ -128,3 +128,8 @@ def stages_of(generation: Generation, work: queries.Work | None, sampled: int, s
     verdict = str(generation.get_state_display()) if over else _("Promote")
     final = {S.PROMOTED: "done", S.REJECTED: "failed"}.get(present, "") if over else ""
     return [*stages, Stage(verdict, final)]
+
+
+def _labeled(work: queries.Work, *, is_open: bool) -> str:
+    """While people work the share, afterwards the number: a batch may be closed early."""
+    return _("Labeling %d%%") % work.percent if is_open else _("Judged %s") % f"{work.counts.settled:,}"

@@ -23,7 +23,6 @@ from labeling.models import AuditEntry, Job
 from tests import make
 
 pytestmark = pytest.mark.django_db
-# For what happens at a commit, or is seen by another connection.
 real_commits = pytest.mark.django_db(transaction=True)
 Status = Job.Status
 
