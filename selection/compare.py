@@ -1,28 +1,36 @@
-"""Is the new model no worse than the one before? Both score the same held-out labels, which neither saw."""
+"""Is the new model no worse than the one before? Both score the same held-out labels, which neither saw.
+
+The web process imports this module for nothing but its verdict: numpy is loaded inside the functions.
+"""
+
+from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from django.utils.translation import gettext as _
-from numpy.typing import NDArray
 
-from models_prm import metrics
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+    Part = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
+
 RESAMPLES = 1000
 # Fewer problems than this give an interval that means nothing.
 FEW_PROBLEMS = 5
 
 
-def paired_difference(
-    parts: list[tuple[Floats, Floats, NDArray[np.bool_]]], *, seed: int = 0
-) -> dict[str, Any]:
+def paired_difference(parts: list[Part], *, seed: int = 0) -> dict[str, Any]:
     """Step AUROC of "after" minus "before", with its 95% bootstrap interval over problems.
 
     `parts` holds for each problem the two models' p(-1) of every rating [n], and which ratings are bad [n].
     `difference` is None where all ratings are of one class, `interval` where there are too few problems.
     """
+    import numpy as np
+
+    from models_prm import metrics
+
     before, after, bad = (np.concatenate(column) for column in zip(*parts, strict=True))
     pair = metrics.auroc(before, bad), metrics.auroc(after, bad)
     result: dict[str, Any] = {
@@ -40,7 +48,11 @@ def paired_difference(
     return result
 
 
-def _draws(parts: list[tuple[Floats, Floats, NDArray[np.bool_]]], seed: int) -> list[float]:
+def _draws(parts: list[Part], seed: int) -> list[float]:
+    import numpy as np
+
+    from models_prm import metrics
+
     rng = np.random.default_rng(seed)
     draws = []
     for _round in range(RESAMPLES):

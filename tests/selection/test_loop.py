@@ -329,6 +329,50 @@ def test_who_has_lost_its_job_leaves_the_generation_to_the_other(pool: Pool) -> 
     assert ModelVersion.objects.get().status == Status.TRAINING
 
 
+@pytest.mark.parametrize(
+    "moment", ["reading texts", "training", "evaluating", "comparing with the model before"]
+)
+def test_a_close_that_is_killed_at_any_moment_ends_the_same(pool: Pool, moment: str) -> None:
+    generation = opened(pool)
+    judged(generation)
+    requests.begin_closing(generation, recipe=world.SMOKE)
+
+    def killed(_done: int, _total: int, stage: str) -> None:
+        if stage == moment:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        loop.close_generation(generation, killed)
+    again = Generation.objects.get(pk=generation.pk)
+    assert again.state in (S.TRAINING, S.EVALUATING)
+    loop.close_generation(again, quiet)
+    assert again.state == S.PROMOTED
+    assert [m.status for m in ModelVersion.objects.all()] == [Status.PROMOTED]
+    assert TrainingSnapshot.objects.count() == 1
+
+
+def test_an_open_that_is_killed_after_scoring_scores_nothing_again(pool: Pool) -> None:
+    generation = opened(pool)
+    judged(generation)
+    first = closed(generation).trained
+    second = requests.draft_generation(pool.project, pool, selector=first, size=5)
+
+    def killed(_done: int, _total: int, stage: str) -> None:
+        if stage == "picking":
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        loop.open_generation(second, killed)
+    assert ScoreSet.objects.get().is_complete
+    said: list[str] = []
+    again = Generation.objects.get(pk=second.pk)
+    assert again.state == S.PICKING
+    loop.open_generation(again, lambda _done, _total, stage: said.append(stage))
+    assert "scoring" not in said
+    assert again.state == S.LABELING
+    assert again.picks.count() == QueueItem.objects.filter(generation=1).count() == 5
+
+
 def _lose(_done: int, _total: int, stage: str) -> None:
     if stage == "training":
         raise JobCancelled
