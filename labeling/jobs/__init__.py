@@ -16,7 +16,7 @@ from labeling.jobs.asking import RUN_TASK, create, enqueue, request_cancel, retr
 from labeling.jobs.health import mark_worker_seen, time_left, worker_is_alive, worker_seen_at
 from labeling.jobs.kinds import JobCancelled, JobFailure, Run, forget, page_of, register, title_of
 from labeling.jobs.running import JobRun, OnProgress, run_job
-from labeling.jobs.sweeping import MAX_ATTEMPTS, is_abandoned, sweep, take_back
+from labeling.jobs.sweeping import MAX_ATTEMPTS, give_back, is_abandoned, sweep, take_back
 
 __all__ = [
     "MAX_ATTEMPTS",
@@ -29,6 +29,7 @@ __all__ = [
     "create",
     "enqueue",
     "forget",
+    "give_back",
     "is_abandoned",
     "mark_worker_seen",
     "page_of",

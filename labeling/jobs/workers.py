@@ -29,3 +29,10 @@ def start_of(pid: int) -> str:
     except PermissionError:
         return "?"
     return "?"
+
+
+def parent_of(pid: int) -> int | None:
+    """The parent process, None where the system does not say or the process is gone."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return None

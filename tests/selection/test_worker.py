@@ -108,6 +108,12 @@ class Worker:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
+    def stop(self) -> None:
+        """SIGTERM to the worker alone, as a container or supervisor does."""
+        assert self.process is not None
+        self.process.terminate()
+        self.process.wait(PATIENCE_S)
+
     def close(self) -> None:
         self.kill()
         self.log.close()
@@ -148,7 +154,8 @@ def labelled_pool(problems: int, samples: int) -> Pool:
     return pool
 
 
-def test_training_killed_in_the_middle_ends_as_if_nothing_had_happened(worker: Worker) -> None:
+@pytest.mark.parametrize("how", ["kill", "stop"])
+def test_training_ended_in_the_middle_goes_on_as_if_nothing_had_happened(worker: Worker, how: str) -> None:
     recipe = worker.home / "recipe.toml"
     recipe.write_text(RECIPE)
     pool = labelled_pool(12, 4)
@@ -162,7 +169,7 @@ def test_training_killed_in_the_middle_ends_as_if_nothing_had_happened(worker: W
 
     worker.start()
     until(in_the_middle, "training", worker)
-    worker.kill()
+    getattr(worker, how)()
     checkpoint = registry.directory(version) / "checkpoint.pt"
     assert checkpoint.exists(), "killed too early or too late to mean anything"
     assert not finished(job)
