@@ -102,7 +102,16 @@ def run_pytest(name: str, extra: list[str], env: dict[str, str]) -> Outcome:
             "--dist",
             "loadgroup",
         ]
-        arguments += ["--junitxml", str(report), "-o", f"cache_dir={home}/cache", *extra, *sys.argv[1:]]
+        arguments += [
+            "--durations",
+            "12",
+            "--junitxml",
+            str(report),
+            "-o",
+            f"cache_dir={home}/cache",
+            *extra,
+            *sys.argv[1:],
+        ]
         print(f"\n===== {name} =====", flush=True)
         start = time.monotonic()
         code = subprocess.run(

@@ -53,7 +53,7 @@ def visits(browser: Browser) -> Iterator[Visits]:
     opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """`manage.py demo` as a person starts it, with little content, stopped by Ctrl-C's signal at the end."""
     home = tmp_path_factory.mktemp("demo")
