@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from labeling.exporting import validate_export
 from selection.demo.seed import SMALL
@@ -15,6 +16,7 @@ from tests.browser.running import Demo
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 RATED, LEFT = 8, 2
+WORK_MS = 240_000
 LABELS_OF_THE_LABELER = """
 from labeling.models import Label
 result = list(Label.objects.filter(labeler__username="labeler", is_current=True)
@@ -84,19 +86,18 @@ def researcher_trains_and_opens_the_next_generation(person: Person) -> None:
     page.get_by_label("Recipe").select_option("smoke")
     page.get_by_role("button", name="Close and train").click()
     page.get_by_role("button", name="Yes, go on").click()
-    # The bar is polled by itself; the page is only opened again once the job is over.
-    person.until(lambda: page.locator(".job").count() > 0)
-    person.until(lambda: page.locator(".job progress").count() == 0, seconds=180)
-    person.go("/research/generations/0/")
-    assert re.search("promoted|rejected", page.inner_text("main"))
+    # Nobody reloads: the page follows the job and shows its end by itself.
+    verdict = page.locator(".stepper li").last
+    expect(verdict).to_have_text(re.compile("promoted|rejected", re.IGNORECASE), timeout=WORK_MS)
+    person.look()
     person.go("/research/generations/")
     page.get_by_label("Model").select_option(index=1)
     page.get_by_label("Strategy").select_option("convincing_wrong")
     page.get_by_label("Size").fill("20")
     page.get_by_role("button", name="Open", exact=True).click()
-    person.until(lambda: "/research/generations/1/" in page.url)
-    person.until(lambda: page.locator(".job progress").count() == 0, seconds=180)
-    person.go("/research/generations/1/")
+    expect(page).to_have_url(re.compile("/research/generations/1/"), timeout=WORK_MS)
+    expect(page.locator(".stepper [aria-current=step]")).to_contain_text("Labeling", timeout=WORK_MS)
+    person.look()
     causes = page.locator("tbody tr .badge").all_inner_texts()
     assert "convincing wrong" in causes
     assert "most convincing left" in causes or "random slice" in causes
