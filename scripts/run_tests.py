@@ -66,7 +66,8 @@ def find_redis() -> str | None:
         url = urlunsplit(parts._replace(path=f"/{number}"))
         try:
             with redis.Redis.from_url(url, socket_connect_timeout=3) as client:
-                if client.dbsize() == 0:
+                # The key keeps two runs at the same time apart.
+                if client.dbsize() == 0 and client.set("stepmark-test", os.getpid(), nx=True, ex=7200):
                     return url
         except redis.RedisError:
             return None

@@ -13,10 +13,10 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-import redis
 
 from selection.demo import servers
 from selection.demo.supervisor import Supervisor
+from tests.redis_place import own_redis
 from tests.rules.source import ROOT
 
 PROLOGUE = "import django, json; django.setup()\n"
@@ -75,7 +75,7 @@ class Installation:
 @contextmanager
 def installation(home: Path) -> Iterator[Installation]:
     """On PostgreSQL and Redis when this test run is, else on SQLite and files."""
-    with _database() as database_url, _broker() as redis_url:
+    with _database() as database_url, own_redis(os.environ.get("REDIS_URL", "")) as redis_url:
         env = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -106,23 +106,3 @@ def _database() -> Iterator[str]:
             yield urlunsplit(urlsplit(given)._replace(path=f"/{name}"))
         finally:
             connection.execute(f'drop database "{name}" with (force)')
-
-
-@contextmanager
-def _broker() -> Iterator[str]:
-    """An empty Redis database, so that two test processes never ring each other's bells."""
-    given = os.environ.get("REDIS_URL", "")
-    if not given:
-        yield ""
-        return
-    for number in range(15, 0, -1):
-        url = urlunsplit(urlsplit(given)._replace(path=f"/{number}"))
-        with redis.Redis.from_url(url) as client:
-            if url == given or not client.set("stepmark-test", os.getpid(), nx=True):
-                continue
-            try:
-                yield url
-            finally:
-                client.flushdb()
-            return
-    raise RuntimeError("no free Redis database for a flow test")

@@ -11,10 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-import redis
 from django.conf import settings as live_settings
 from django.db import connection
 
@@ -22,7 +20,7 @@ from labeling import jobs
 from labeling.models import Job, Pool, Solution
 from selection import registry, training
 from selection.models import ModelVersion, Score, ScoreSet
-from tests import make
+from tests import make, redis_place
 from tests.selection import world
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.slow]
@@ -58,25 +56,12 @@ def database_url() -> str:
     return f"postgres://{host}/{name}"
 
 
-def own_redis() -> str:
-    """A Redis database that nobody uses, "" without Redis: bells of other tests must not ring here."""
-    if not live_settings.REDIS_URL:
-        return ""
-    parts = urlsplit(live_settings.REDIS_URL)
-    for number in range(15):
-        url = urlunsplit(parts._replace(path=f"/{number}"))
-        with redis.Redis.from_url(url) as client:
-            if client.dbsize() == 0:
-                return url
-    pytest.fail("no empty Redis database is left for this test")
-
-
 class Worker:
     """One worker process after another, in one home."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.redis = own_redis()
+        self.redis = redis_place.take(live_settings.REDIS_URL) if live_settings.REDIS_URL else ""
         self.process: subprocess.Popen[bytes] | None = None
         self.log = (home / "worker.log").open("ab")
 
@@ -118,8 +103,7 @@ class Worker:
         self.kill()
         self.log.close()
         if self.redis:
-            with redis.Redis.from_url(self.redis) as client:
-                client.flushdb()
+            redis_place.give_back(self.redis)
 
 
 @pytest.fixture
