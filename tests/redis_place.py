@@ -15,7 +15,8 @@ def take(server: str) -> str:
     for number in range(15, -1, -1):
         url = urlunsplit(urlsplit(server)._replace(path=f"/{number}"))
         with redis.Redis.from_url(url) as client:
-            # Empty first, so that nobody's data is ever flushed; then only one of several takers wins. A killed test leaves no lasting mark.
+            # Empty first, so that nobody's data is ever flushed; then only one of several takers wins.
+            # A killed test leaves no lasting mark.
             if client.dbsize() == 0 and client.set(RESERVED, os.getpid(), nx=True, ex=7200):
                 return url
     raise RuntimeError(f"no Redis database is empty at {server}: each test with a worker takes one")
