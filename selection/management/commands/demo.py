@@ -23,6 +23,7 @@ from selection.demo.supervisor import Supervisor
 from selection.simulate.browser import Refused
 
 START_S = 120.0
+STANDARD_PORT = 8000
 RULE = "-" * 78
 
 
@@ -34,7 +35,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="the next free one is taken (8000)")
+        parser.add_argument(
+            "--port", type=int, default=STANDARD_PORT, help="if taken, the next free one (8000)"
+        )
         parser.add_argument("--size", choices=SIZES, default="full", help="how much practice content (full)")
         parser.add_argument(
             "--check", action="store_true", help="start, take the first solution over HTTP, stop; exit code 0"
@@ -62,7 +65,7 @@ class Command(BaseCommand):
             if options["check"] and not supervisor.stop.is_set():
                 self._check(base_url, links, project.slug)
             elif not supervisor.stop.is_set():
-                self._welcome(links, time.monotonic() - started)
+                self._welcome(links, port, time.monotonic() - started)
                 supervisor.run()
         finally:
             self._say("Stopping ...")
@@ -111,7 +114,7 @@ class Command(BaseCommand):
             raise CommandError(f"{type(error).__name__}: {error}") from error
         self._say(f"The first solution is there: {len(assignment['steps'])} steps to judge.")
 
-    def _welcome(self, links: dict[str, str], seconds: float) -> None:
+    def _welcome(self, links: dict[str, str], port: int, seconds: float) -> None:
         self._say(RULE)
         self._say(f"Stepmark is running (ready after {seconds:.0f} s). Sign in with one click:")
         self._say("")
@@ -123,7 +126,8 @@ class Command(BaseCommand):
         self._say(
             "5 questions instead of 30. Your own files: the page Files, or `manage.py import_problems`."
         )
-        self._say("Labelers without people, in another terminal:  make simulate")
+        where = "" if port == STANDARD_PORT else f" PORT={port}"
+        self._say(f"Labelers without people, in another terminal:  make simulate{where}")
         self._say("Ctrl-C stops everything; nothing is lost, and the same command goes on.")
         self._say(RULE)
 
