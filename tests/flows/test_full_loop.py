@@ -94,9 +94,10 @@ result = {
 """
 
 
-@pytest.fixture(scope="module")
+# Of the session: test processes may take tests of other modules in between, and once is costly enough.
+@pytest.fixture(scope="session")
 def loop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Three generations labeled, all but the last closed and the model of each used by the next."""
+    """Three generations labeled and closed, each but the first picked by the model before it."""
     with installation(tmp_path_factory.mktemp("loop")) as made:
         made.run(SEED)
         with made.serving():
@@ -128,7 +129,7 @@ def wait_for_job(made: Installation) -> None:
     assert job["status"] == "done", f"{job}\n{made.logs()}"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def facts(loop: Installation) -> dict[str, Any]:
     found: dict[str, Any] = loop.run(FACTS)
     return found
