@@ -135,5 +135,5 @@ urlpatterns = [
     path("label/", label, name="label"),
     path("label/guidelines/", guidelines, name="guidelines"),
     path("label/screening/", screening_result, name="screening-result"),
-    path("label/work/", my_work, name="my-work"),
+    path("label/mine/", my_work, name="my-work"),
 ]

@@ -54,9 +54,9 @@ def labeler_works_by_keyboard(person: Person) -> None:
     keyboard.leave("g", "I cannot follow the second step.")
     keyboard.leave("p", "The problem leaves out the price.")
     person.until(keyboard.has_work)
-    for path in ("/label/screening/", "/label/work/", "/label/guidelines/", "/settings/"):
+    for path in ("/label/screening/", "/label/mine/", "/label/guidelines/", "/settings/"):
         person.go(path)
-    person.go("/label/work/")
+    person.go("/label/mine/")
     assert page.locator("tbody tr").count() >= RATED + LEFT
 
 

@@ -273,7 +273,7 @@ def test_what_was_sent_is_taken_back_from_the_message_and_from_recent_work(desk:
     desk.press("z a d n")
     expect(page.locator("#step-text-0")).to_contain_text("1. Call it")
     desk.saved()
-    page.goto(f"{desk.server}/label/work/")
+    page.goto(f"{desk.server}/label/mine/")
     page.get_by_role("button", name="Take back").click()
     page.wait_for_selector("#work:not([hidden])")
     expect(page.locator("#step-text-0")).to_contain_text("0. Call it")
@@ -336,7 +336,7 @@ def test_no_page_fails_axe_or_scrolls_sideways(
     desk.press("Escape n")
     expect(page.locator("#toast")).to_be_visible()
     look("sent")
-    for path in ("/label/guidelines/", "/label/screening/", "/label/work/", "/settings/"):
+    for path in ("/label/guidelines/", "/label/screening/", "/label/mine/", "/settings/"):
         page.goto(f"{live_server.url}{path}")
         look(path)
     assert desk.noise == []

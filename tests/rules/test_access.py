@@ -29,7 +29,7 @@ WHO_MAY: dict[str, tuple[str, set[str]]] = {
     "label/": (GET, SIGNED_IN),
     "label/guidelines/": (GET, SIGNED_IN),
     "label/screening/": (GET, SIGNED_IN),
-    "label/work/": (GET, SIGNED_IN),
+    "label/mine/": (GET, SIGNED_IN),
     "api/projects/<slug:slug>/next/": (POST, SIGNED_IN),
     "api/assignments/<int:pk>/draft/": (PUT, SIGNED_IN),
     "api/assignments/<int:pk>/submit/": (POST, SIGNED_IN),
