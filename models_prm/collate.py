@@ -78,7 +78,8 @@ class Sequence_:
 class Batch:
     """Padded sequences: `ids`, `positions` int64 [b, t]; `mask` bool [b, t] or [b, 1, t, t] (True: attend).
 
-    `rows`, `columns`: where the step marks are, one entry per node, in the order of the sequences' nodes.
+    `rows`, `columns`: where the step marks are, one entry per node, in the order of the sequences' nodes;
+    `before`: column of the last token before each mark on its path (the other read-out).
     """
 
     sequences: list[Sequence_]
@@ -87,6 +88,7 @@ class Batch:
     mask: NDArray[np.bool_]
     rows: Ints
     columns: Ints
+    before: Ints
 
 
 def encode_trees(encoder: StepEncoder, trees: Sequence[StepTree]) -> list[EncodedTree]:
@@ -212,7 +214,9 @@ def collate(sequences: Sequence[Sequence_], pad_id: int, multiple: int = 1) -> B
     else:
         mask = np.arange(size)[None, :] < np.array([len(s) for s in sequences])[:, None]
     rows = np.repeat(np.arange(len(sequences)), [len(s.markers) for s in sequences])
-    return Batch(list(sequences), ids, positions, mask, rows, np.concatenate([s.markers for s in sequences]))
+    columns = np.concatenate([s.markers for s in sequences])
+    before = np.concatenate([s.previous[s.markers] for s in sequences])
+    return Batch(list(sequences), ids, positions, mask, rows, columns, before)
 
 
 def plan_batches(lengths: Sequence[int], batch_tokens: int, rng: np.random.Generator) -> list[list[int]]:

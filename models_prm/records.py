@@ -18,12 +18,18 @@ CLASSES: tuple[int, int, int] = (-1, 0, 1)
 """Order of the three classes everywhere: bad, okay, good."""
 
 
+Mass = tuple[float, float, float]
+"""Target mass over the classes (-1, 0, +1)."""
+
+
 @dataclass(frozen=True)
 class LabeledSolution:
-    """One path through rated steps.
+    """One path through labelled steps.
 
     `ratings[i]` belongs to `steps[i]`; None carries no loss. Steps before `weight_from` are context: their
     ratings are known but are counted by another row. `group` is the problem's key, by which data are split.
+    `targets`, where given, take the place of the ratings in training: a mass over (-1, 0, +1) per step, whose
+    sum is 1 (less for a step that shall count less), or None. `weight` multiplies all labels of the row.
     """
 
     problem: str
@@ -32,6 +38,8 @@ class LabeledSolution:
     group: str
     answer: str | None = None
     weight_from: int = 0
+    targets: tuple[Mass | None, ...] | None = None
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         if len(self.steps) != len(self.ratings):
@@ -40,11 +48,26 @@ class LabeledSolution:
             )
         if bad := [r for r in self.ratings if r not in (-1, 0, 1, None)]:
             raise DataError(f"rating {bad[0]!r} is not -1, 0, 1 or null")
+        if self.targets is not None and len(self.targets) != len(self.steps):
+            raise DataError(f"{len(self.steps)} steps but {len(self.targets)} targets: give one per step")
+        for mass in self.targets or ():
+            if mass is not None and not (min(mass) >= 0 and 0 < sum(mass) <= 1 + 1e-6):
+                raise DataError(f"target {mass!r} is no mass over -1, 0, +1 with a sum in (0, 1]")
+        if not 0 < self.weight < float("inf"):
+            raise DataError(f"weight {self.weight!r} must be positive")
+
+    def mass(self, position: int) -> Mass | None:
+        """Target mass over (-1, 0, +1) of a step; None where it carries no loss."""
+        if self.targets is not None:
+            return self.targets[position]
+        rating = self.ratings[position]
+        return None if rating is None else (float(rating == -1), float(rating == 0), float(rating == 1))
 
     @property
     def counted(self) -> int:
-        """Number of ratings of this row that carry loss."""
-        return sum(r is not None for r in self.ratings[self.weight_from :])
+        """Number of labels of this row that carry loss."""
+        labels = self.ratings if self.targets is None else self.targets
+        return sum(label is not None for label in labels[self.weight_from :])
 
 
 @dataclass(frozen=True)

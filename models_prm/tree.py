@@ -6,7 +6,7 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from models_prm.records import LabeledSolution
@@ -56,14 +56,22 @@ class StepTree:
         return result
 
 
-def build_trees(rows: Iterable[LabeledSolution]) -> list[StepTree]:
-    """One tree per problem text, in order of first appearance; each row's own ratings are counted once."""
+def build_trees(
+    rows: Iterable[LabeledSolution], weigh: Callable[[LabeledSolution], float] | None = None
+) -> list[StepTree]:
+    """One tree per problem text, in order of first appearance; each row's own labels are counted once.
+
+    `weigh` gives the weight of a row's labels (1 without it): the counts are then masses, not numbers.
+    """
     trees: dict[str, StepTree] = {}
     for row in rows:
         tree = trees.setdefault(row.problem, StepTree(row.problem))
         nodes = tree.add(row.steps)
+        weight = 1.0 if weigh is None else weigh(row)
         for position in range(row.weight_from, len(nodes)):
-            rating = row.ratings[position]
-            if rating is not None:
-                tree.counts[nodes[position]][rating + 1] += 1.0
+            mass = row.mass(position)
+            if mass is not None:
+                counts = tree.counts[nodes[position]]
+                for k in range(len(counts)):
+                    counts[k] += weight * mass[k]
     return list(trees.values())
