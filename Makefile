@@ -9,6 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 
 PY := .venv/bin/python
 INSTALLED := .venv/.installed
+TESTED_WITH := .venv/.installed-for-tests
 ASSETS := static/vendor/.built
 PORT ?= 8000
 
@@ -28,6 +29,12 @@ $(INSTALLED): requirements.lock
 	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
+# Libraries that only tests and benchmarks meet (a peer trainer, a model server): the application never needs them.
+$(TESTED_WITH): $(INSTALLED) requirements-test.lock
+	@echo "Installing the locked packages that the tests need ..."
+	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements-test.lock
+	@touch $@
+
 $(ASSETS): $(INSTALLED) $(wildcard package.json package-lock.json) scripts/build_assets.py
 	@echo "Building the front-end files ..."
 	@$(PY) scripts/build_assets.py
@@ -36,7 +43,7 @@ $(ASSETS): $(INSTALLED) $(wildcard package.json package-lock.json) scripts/build
 demo: setup  ## Everything from a bare checkout: seed, web, worker, three sign-in links
 	@exec $(PY) manage.py demo --port $(PORT) $(ARGS)
 
-test: setup  ## All tests: on SQLite, and on PostgreSQL + Redis where they answer
+test: setup $(TESTED_WITH)  ## All tests: on SQLite, and on PostgreSQL + Redis where they answer
 	@exec $(PY) scripts/run_tests.py $(ARGS)
 
 lint: $(INSTALLED)  ## Style and format, nothing changed

@@ -76,6 +76,9 @@ def _project(size: Size) -> Project:
             "is_practice": True,
             "guidelines": GUIDELINES,
             "screening_questions": size.screening,
+            # Sixty solutions shared by a few people: with the usual share nobody would meet enough gold to be
+            # found careless before all is done.
+            "gold_share": 0.4,
         },
     )
     return project
