@@ -1,41 +1,97 @@
-"""Best of N over a scored pool: exact expectations, with intervals over problems.
+"""Scored pools: reading them, and who of their samples may win.
 
 Two kinds of line are read: one solution (the paper's scored samples: `problem`, `is_correct`, `answer`, and
-`prm_score`, `orm_score` or `rating_probs`), or one problem with all its samples (Qwen's evaluation pools:
-`question`, `score`, `pred`, `pred_score`).
+`prm_score`, `orm_score` or `rating_probs`; also `finish`, `subject`, `level`, `unique_id`), or one problem
+with all its samples (Qwen's evaluation pools: `question`, `score`, `pred`, `pred_score`).
+`models_prm.pool_report` makes the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from models_prm import aggregate, metrics
+from models_prm import aggregate
+from models_prm.aggregate import Neutral, Probs
 from models_prm.data import read_jsonl
 from models_prm.errors import DataError
 from models_prm.records import CLASSES, problem_key
 
+Floats = NDArray[np.float64]
+
+STRATEGIES: dict[str, tuple[str, Neutral]] = {
+    "prm_product": ("product", "good"),
+    "prm_minimum": ("minimum", "good"),
+    "prm_product_neutral_bad": ("product", "bad"),
+    "prm_minimum_neutral_bad": ("minimum", "bad"),
+    "prm_geometric_mean": ("geometric_mean", "good"),
+    "prm_mean": ("mean", "good"),
+    "prm_last": ("last", "good"),
+}
+"""Scores made of step probabilities: name -> (reduction, neutral). The first four are the paper's Table 4.
+
+They are kept as logarithms (`aggregate.log_score`), so that long products keep their order."""
+
 
 @dataclass
 class PooledProblem:
-    """Samples of one problem: equally long lists. A score or answer of None is lost, and keeps its slot."""
+    """Samples of one problem: equally long lists. A score or answer of None is lost, and keeps its slot.
+
+    `steps` holds the texts only when the pool was loaded with them. `minima` are the sums (solutions, lowest
+    step last, the same by chance) of `aggregate.minima_on_last_step`.
+    """
 
     key: str
+    text: str = ""
+    subject: str = ""
+    level: str = ""
     correct: list[bool] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
+    finish: list[str | None] = field(default_factory=list)
+    steps: list[tuple[str, ...]] = field(default_factory=list)
     scores: dict[str, list[float | None]] = field(default_factory=dict)
+    minima: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+
+    def add(
+        self,
+        correct: bool,
+        answer: Any,
+        scores: Mapping[str, float | None],
+        *,
+        finish: str | None = None,
+        steps: Sequence[str] = (),
+    ) -> None:
+        """One more sample; a score that earlier ones have and this one lacks is None."""
+        before = len(self.correct)
+        self.correct.append(correct)
+        self.answers.append(None if answer is None or answer == "" else str(answer).strip())
+        self.finish.append(finish)
+        self.steps.append(tuple(steps))
+        for name in {*self.scores, *scores}:
+            self.scores.setdefault(name, [None] * before).append(scores.get(name))
+
+    def add_step_probs(self, probs: Sequence[Probs]) -> dict[str, float | None]:
+        """Scores of a sample by every strategy, and its part of `minima`."""
+        steps = {neutral: aggregate.step_scores(probs, neutral) for neutral in ("good", "bad")}
+        found = aggregate.minima_on_last_step([steps["good"]])
+        if found["solutions"]:
+            self.minima = [
+                a + b for a, b in zip(self.minima, (1.0, found["share"], found["by_chance"]), strict=True)
+            ]
+        return {name: aggregate.log_score(steps[n], method) for name, (method, n) in STRATEGIES.items()}
 
 
-def load_pool(path: Path) -> list[PooledProblem]:
+def load_pool(path: Path, *, keep_steps: bool = False) -> list[PooledProblem]:
     """Problems of a scored pool in file order. Raises DataError naming line and field."""
     problems: dict[str, PooledProblem] = {}
     for number, record in read_jsonl(path):
         try:
-            _add(problems, record, number)
+            _add(problems, record, number, keep_steps)
         except (DataError, TypeError, KeyError, ValueError) as error:
             raise DataError(f"{path}: line {number}: cannot read a scored sample ({error})") from error
     if not problems:
@@ -43,108 +99,110 @@ def load_pool(path: Path) -> list[PooledProblem]:
     return list(problems.values())
 
 
-def _add(problems: dict[str, PooledProblem], record: dict[str, Any], number: int) -> None:
+def _add(problems: dict[str, PooledProblem], record: dict[str, Any], number: int, keep_steps: bool) -> None:
     if isinstance(record.get("score"), list):
-        problem = problems.setdefault(f"line {number}", PooledProblem(f"line {number}"))
-        scores = [float(s[0] if isinstance(s, list) else s) for s in record["pred_score"]]
-        for right, answer, score in zip(record["score"], record["pred"], scores, strict=True):
-            _append(problem, bool(right), answer, {"score": score})
+        _add_group(problems, record, number)
         return
     if not isinstance(record.get("problem"), str):
         raise DataError("problem must be a text")
     if not isinstance(record.get("is_correct"), bool | None):
         raise DataError("is_correct must be true, false or null (cannot tell; counted as wrong)")
     key = str(record.get("unique_id") or problem_key(record["problem"]))
-    _append(
-        problems.setdefault(key, PooledProblem(key)),
+    problem = problems.get(key)
+    if problem is None:
+        problem = problems[key] = PooledProblem(key, record["problem"], **_kind(record))
+    problem.add(
         record.get("is_correct") is True,
         record.get("answer", record.get("given_answer")),
-        _scores(record),
+        _scores(problem, record),
+        finish=record.get("finish"),
+        steps=record.get("steps") or () if keep_steps else (),
     )
 
 
-def _append(problem: PooledProblem, right: bool, answer: Any, scores: dict[str, float | None]) -> None:
-    before = len(problem.correct)
-    problem.correct.append(right)
-    problem.answers.append(None if answer is None or answer == "" else str(answer).strip())
-    for name in {*problem.scores, *scores}:
-        problem.scores.setdefault(name, [None] * before).append(scores.get(name))
+def _kind(record: Mapping[str, Any]) -> dict[str, str]:
+    level = str(record.get("level") or "").removeprefix("Level ")
+    return {"subject": str(record.get("subject") or record.get("type") or ""), "level": level}
 
 
-def _scores(record: dict[str, Any]) -> dict[str, float | None]:
+def _add_group(problems: dict[str, PooledProblem], record: dict[str, Any], number: int) -> None:
+    key = f"line {number}"
+    problem = problems[key] = PooledProblem(key, str(record.get("question") or ""), **_kind(record))
+    scores = [float(s[0] if isinstance(s, list) else s) for s in record["pred_score"]]
+    for right, answer, score in zip(record["score"], record["pred"], scores, strict=True):
+        problem.add(bool(right), answer, {"score": score})
+
+
+def _scores(problem: PooledProblem, record: Mapping[str, Any]) -> dict[str, float | None]:
     scores: dict[str, float | None] = {}
     for name in ("prm_score", "orm_score"):
         if name in record:
             scores[name] = None if record[name] is None else float(record[name])
     if isinstance(record.get("rating_probs"), list):
+        if record.get("steps_too_long"):
+            return scores | dict.fromkeys(STRATEGIES)
         probs = [tuple(float(step[str(c)]) for c in CLASSES) for step in record["rating_probs"]]
-        steps = aggregate.step_scores([(p[0], p[1], p[2]) for p in probs])
-        for method in ("product", "minimum", "geometric_mean", "last"):
-            scores[f"prm_{method}"] = aggregate.solution_score(steps, method)
+        scores |= problem.add_step_probs([(p[0], p[1], p[2]) for p in probs])
     return scores
 
 
-def default_counts(slots: int) -> list[int]:
-    """Powers of two up to the number of slots, and that number."""
-    return sorted({2**k for k in range(slots.bit_length()) if 2**k <= slots} | {slots})
+@dataclass(frozen=True)
+class PoolTable:
+    """A pool as tables [problems, samples], rows filled up with lost samples.
 
-
-def best_of_n_report(
-    problems: Sequence[PooledProblem],
-    counts: Sequence[int] | None = None,
-    *,
-    slots: int | None = None,
-    resamples: int = 1000,
-) -> dict[str, Any]:
-    """Expected accuracy for every N and every score, majority vote and oracle.
-
-    `slots` pads every problem to that many samples (lost ones are wrong); by default problems keep their own
-    number and N goes up to the smallest. `interval` is a 95% bootstrap interval over problems.
+    `scores[name]`: NaN where there is none, or the sample may not win; `correct`: 1 for right samples that
+    may win, else 0; `slots` [problems]: how many samples each problem counts, lost ones included.
+    `unfinished` [problems, samples]: cut off, or without an answer in a pool that has answers.
     """
-    most = slots or min(len(p.correct) for p in problems)
-    if max(len(p.correct) for p in problems) > (slots or max(len(p.correct) for p in problems)):
+
+    problems: Sequence[PooledProblem]
+    scores: dict[str, Floats]
+    correct: Floats
+    unfinished: NDArray[np.bool_]
+    all_scores: dict[str, Floats]
+    slots: list[int]
+
+
+def tabulate(problems: Sequence[PooledProblem], slots: int | None = None) -> PoolTable:
+    """Tables of a pool; unfinished samples keep their slot and may not win (`aggregate.is_finished`).
+
+    Raises DataError when a problem has more samples than `slots`.
+    """
+    width = max(len(p.correct) for p in problems)
+    if slots is not None and width > slots:
         raise DataError(f"slots {slots} is fewer than the samples of a problem: leave it out, or raise it")
-    ns = list(counts or default_counts(most))
-    if not ns or not 1 <= min(ns) <= max(ns) <= most:
-        raise DataError(f"N must lie between 1 and {most}, the number of samples of the smallest problem")
-    names = sorted({name for p in problems for name in p.scores})
-    rng = np.random.default_rng(0)
-    draws = rng.integers(len(problems), size=(resamples, len(problems)))
-    curves = {
-        name: [_point([_one(p, name, n, slots) for p in problems], n, draws) for n in ns] for name in names
-    }
-    oracle = [_point([metrics.pass_at_n(p.correct, n, slots) for p in problems], n, draws) for n in ns]
-    vote = [_point([_vote(p, n, slots) for p in problems], n, draws) for n in ns]
-    return {
-        "problems": len(problems),
-        "samples": sum(len(p.correct) for p in problems),
-        "slots": slots,
-        "n": ns,
-        "best_of_n": curves,
-        "majority": vote,
-        "pass_at_n": oracle,
-        "tied_problems": {name: sum(_tied(p, name) for p in problems) for name in names},
-    }
-
-
-def _one(problem: PooledProblem, name: str, n: int, slots: int | None) -> float:
-    scores = problem.scores.get(name, [None] * len(problem.correct))
-    return metrics.best_of_n(scores, problem.correct, n, slots)
-
-
-def _vote(problem: PooledProblem, n: int, slots: int | None) -> float:
-    padding = (slots or len(problem.correct)) - len(problem.correct)
-    return metrics.majority_at_n(
-        [*problem.answers, *[None] * padding], [*problem.correct, *[False] * padding], n
+    known = any(a is not None for p in problems for a in p.answers)
+    unfinished = np.zeros((len(problems), width), np.bool_)
+    correct = np.zeros((len(problems), width))
+    for row, p in enumerate(problems):
+        pairs = zip(p.finish, p.answers, strict=True)
+        unfinished[row, : len(p.correct)] = [
+            not aggregate.is_finished(f, a, answers_known=known) for f, a in pairs
+        ]
+        correct[row, : len(p.correct)] = p.correct
+    scores = {name: _filled(p.scores.get(name, []) for p in problems) for name in names_of(problems)}
+    scores = {name: _wide(table, unfinished.shape) for name, table in scores.items()}
+    return PoolTable(
+        problems,
+        {name: np.where(unfinished, np.nan, table) for name, table in scores.items()},
+        np.where(unfinished, 0.0, correct),
+        unfinished,
+        scores,
+        [slots or len(p.correct) for p in problems],
     )
 
 
-def _tied(problem: PooledProblem, name: str) -> bool:
-    known = [s for s in problem.scores.get(name, []) if s is not None]
-    return len(set(known)) < len(known)
+def names_of(problems: Sequence[PooledProblem]) -> list[str]:
+    """Names of all scores in a pool, sorted; strategies in their own order after the others."""
+    found = {name for p in problems for name in p.scores}
+    return sorted(found - STRATEGIES.keys()) + [name for name in STRATEGIES if name in found]
 
 
-def _point(values: Sequence[float], n: int, draws: Any) -> dict[str, Any]:
-    means = np.asarray(values)[draws].mean(1)
-    interval = [float(q) for q in np.quantile(means, [0.025, 0.975])]
-    return {"n": n, "accuracy": float(np.mean(values)), "interval": interval}
+def _filled(rows: Iterable[Sequence[float | None]]) -> Floats:
+    lists = [[np.nan if v is None else v for v in row] for row in rows]
+    width = max(map(len, lists), default=0)
+    return np.array([row + [np.nan] * (width - len(row)) for row in lists], np.float64).reshape(-1, width)
+
+
+def _wide(table: Floats, shape: tuple[int, ...]) -> Floats:
+    return np.pad(table, ((0, 0), (0, shape[1] - table.shape[1])), constant_values=np.nan)

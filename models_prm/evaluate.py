@@ -1,4 +1,4 @@
-"""Reports on scores: steps against their ratings, first errors, best of N. JSON out, no plots here.
+"""Reports on a model: steps against their ratings, first errors, ProcessBench. Plain numbers, no plots here.
 
 python -m models_prm evaluate prm MODEL --data phase1_test.jsonl
 """
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models_prm import aggregate, baseline, metrics
-from models_prm.data import file_sha256, load_rows, rating_counts, read_jsonl
+from models_prm import aggregate, baseline, metrics, processbench
+from models_prm.data import file_sha256, load_rows, rating_counts
 from models_prm.errors import DataError
+from models_prm.interfaces import StepScorer
 from models_prm.records import LabeledSolution, OnProgress, Progress, ScoringItem
 from models_prm.tree import StepTree, build_trees
 
@@ -61,6 +62,7 @@ def step_report(probs: Floats, classes: NDArray[np.int64]) -> dict[str, Any]:
         "brier_bad": metrics.brier(probs[:, 0], bad),
         "brier_of_prior": float(prior[0] * (1 - prior[0])) if n else None,
         "calibration_error_bad": metrics.calibration_error(probs[:, 0], bad),
+        "reliability_bad": metrics.reliability(probs[:, 0], bad),
         "accuracy_bad_at_half": float(np.mean((probs[:, 0] > 0.5) == bad)) if n else None,
     }
 
@@ -193,46 +195,43 @@ def first_errors(
 
 
 def evaluate_processbench(
-    model_dir: str | Path, path: str | Path, *, threshold: float = 0.5, batch_tokens: int = 8192
+    scorer: StepScorer,
+    paths: Iterable[str | Path],
+    *,
+    threshold: float = 0.5,
+    fit_on: str | None = None,
+    batch_tokens: int = 8192,
+    on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """ProcessBench's F1 of a model on one of its files (a JSON list, or JSON lines)."""
-    from models_prm.scoring import PrmScorer
+    """ProcessBench's protocol over its files (JSON lists or lines), each a subset named by its file.
 
-    records = processbench_records(Path(path))
-    scorer = PrmScorer.load(model_dir)
+    `threshold` or, with `fit_on`, the one chosen on that subset. `cut_short` counts solutions that did not
+    fit the context: their later steps count as fine.
+    """
+    subsets: dict[str, list[processbench.Scored]] = {}
+    facts: dict[str, dict[str, Any]] = {}
+    for path in map(Path, paths):
+        records = processbench.processbench_records(path)
+        scores, dropped = _scored_steps(scorer, records, batch_tokens, on_progress)
+        subsets[path.stem] = list(zip(map(processbench.label_of, records), scores, strict=True))
+        facts[path.stem] = {"sha256": file_sha256(path), "cut_short": dropped}
+    report = processbench.protocol(subsets, threshold=threshold, fit_on=fit_on)
+    report["subsets"] = {name: row | facts[name] for name, row in report["subsets"].items()}
+    return {"model": scorer.name, **report}
+
+
+def _scored_steps(
+    scorer: StepScorer,
+    records: Sequence[dict[str, Any]],
+    batch_tokens: int,
+    on_progress: OnProgress | None,
+) -> tuple[list[list[float]], int]:
+    """Scores of every record's steps in order, and how many were cut short."""
     items = [ScoringItem(str(i), r["problem"], tuple(r["steps"])) for i, r in enumerate(records)]
-    found: list[int | None] = [None] * len(items)
+    scores: list[list[float]] = [[] for _ in items]
     dropped = 0
-    for result in scorer.score(items, batch_tokens=batch_tokens):
+    stream = scorer.score(items, batch_tokens=batch_tokens, on_progress=on_progress, total=len(items))
+    for result in stream:
+        scores[int(result.key)] = aggregate.step_scores(result.probs)
         dropped += result.dropped > 0
-        found[int(result.key)] = aggregate.first_error(aggregate.step_scores(result.probs), threshold)
-    truth = [None if r["label"] < 0 else int(r["label"]) for r in records]
-    report = metrics.processbench_f1(truth, found)
-    return {
-        "file": Path(path).name,
-        "solutions": len(items),
-        "cut_short": dropped,
-        "threshold": threshold,
-        **report,
-    }
-
-
-def processbench_records(path: Path) -> list[dict[str, Any]]:
-    """Records with problem, steps and label (-1: no error). Raises DataError naming what is missing."""
-    import json
-
-    if path.read_bytes()[:64].lstrip().startswith(b"["):
-        try:
-            records = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise DataError(f"{path}: not valid JSON ({error})") from error
-    else:
-        records = [record for _, record in read_jsonl(path)]
-    for number, record in enumerate(records, 1):
-        if (
-            not isinstance(record, dict)
-            or not isinstance(record.get("label"), int)
-            or not record.get("steps")
-        ):
-            raise DataError(f"{path}: record {number}: needs problem, steps and an integer label")
-    return list(records)
+    return scores, dropped

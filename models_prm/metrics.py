@@ -5,13 +5,13 @@ Where a measure is undefined (one class only, no items) the result is None, neve
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from models_prm import exact
 
 Floats = NDArray[np.float64]
 
@@ -139,75 +139,20 @@ def best_of_n(
 ) -> float:
     """Exact expected accuracy when the best-scored of `n` samples drawn without replacement is taken.
 
-    A score of None is a lost sample: it keeps its slot and never wins. `slots` (default: number of samples)
-    may be larger where samples are missing altogether, as in openai/prm800k's protocol; drawing only lost
-    slots counts as wrong. Ties share their chance evenly. For a group of k tied samples after s better ones
-    of m slots, the group wins with (C(m-s, n) - C(m-s-k, n)) / C(m, n); ratios of neighbours keep it in
-    floats.
+    One problem of `exact.best_of_n_curve`, which does many problems and many n at once. A score of None is a
+    lost sample: it keeps its slot and never wins. `slots` (default: number of samples) may be larger where
+    samples are missing altogether, as in openai/prm800k's protocol; drawing only lost slots counts as wrong.
+    Ties share their chance evenly.
     """
-    m = len(scores) if slots is None else slots
-    if len(scores) != len(correct) or not len(scores) <= m or not 1 <= n <= m:
+    if len(scores) != len(correct) or not len(scores) <= (m := slots or len(scores)) or not 1 <= n <= m:
         raise ValueError("need equally long lists, slots >= samples and 1 <= n <= slots")
-    ranked = sorted(
-        ((s, c) for s, c in zip(scores, correct, strict=True) if s is not None), key=lambda x: -x[0]
-    )
-    expected, index, none_better = 0.0, 0, 1.0  # none_better = C(m-index, n) / C(m, n)
-    while index < len(ranked) and none_better > 0.0:
-        end, after = index, none_better
-        while end < len(ranked) and ranked[end][0] == ranked[index][0]:
-            after *= max(0, m - end - n) / (m - end)
-            end += 1
-        right = sum(c for _, c in ranked[index:end]) / (end - index)
-        expected += (none_better - after) * right
-        index, none_better = end, after
-    return expected
+    known = [[math.nan if s is None else s for s in scores]]
+    return float(exact.best_of_n_curve(known, [list(correct)], [n], m)[0, 0])
 
 
 def pass_at_n(correct: Sequence[bool], n: int, slots: int | None = None) -> float:
     """Probability that n samples drawn without replacement hold a right one: the oracle's best of n."""
     return best_of_n([float(c) for c in correct], correct, n, slots)
-
-
-def majority_accuracy(answers: Sequence[Hashable | None], correct: Mapping[Hashable, float]) -> float:
-    """Expected accuracy of a majority vote; None does not vote, tied winners share the chance evenly.
-
-    `answers` are classes of equivalent answers; `correct` says of each class whether (or how far) it is
-    right.
-    """
-    votes = Counter(a for a in answers if a is not None)
-    if not votes:
-        return 0.0
-    top = max(votes.values())
-    winners = [a for a, count in votes.items() if count == top]
-    return sum(float(correct.get(a, 0.0)) for a in winners) / len(winners)
-
-
-def majority_at_n(
-    answers: Sequence[Hashable | None],
-    correct: Sequence[bool],
-    n: int,
-    *,
-    exact_up_to: int = 5000,
-    seed: int = 0,
-) -> float:
-    """Expected accuracy of the vote of n samples drawn without replacement.
-
-    Exact, by listing all subsets, where there are at most `exact_up_to`; else the mean of that many seeded
-    draws. A sample's own `correct` says whether its class is right: equal answers must have equal grades,
-    and where a grader disagrees with itself the class counts as the share of its members that are right.
-    """
-    members: dict[Hashable, list[bool]] = {}
-    for answer, right in zip(answers, correct, strict=True):
-        if answer is not None:
-            members.setdefault(answer, []).append(right)
-    share = {answer: sum(rights) / len(rights) for answer, rights in members.items()}
-    m = len(answers)
-    if math.comb(m, n) <= exact_up_to:
-        draws: list[Sequence[int]] = list(itertools.combinations(range(m), n))
-    else:
-        rng = np.random.default_rng(seed)
-        draws = [rng.choice(m, n, replace=False).tolist() for _ in range(exact_up_to)]
-    return float(np.mean([majority_accuracy([answers[i] for i in draw], share) for draw in draws]))
 
 
 def mean(values: Iterable[float | None]) -> float | None:

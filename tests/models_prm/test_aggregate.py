@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm.aggregate import REDUCTIONS, first_error, score_of, solution_score, step_score, step_scores
+from models_prm.aggregate import (
+    REDUCTIONS,
+    first_error,
+    is_finished,
+    log_score,
+    minima_on_last_step,
+    score_of,
+    solution_score,
+    step_score,
+)
 from models_prm.records import StepScores
 
 STEPS = [0.9, 0.5, 0.8]
@@ -25,6 +32,7 @@ STEPS = [0.9, 0.5, 0.8]
         ("mean", 2.2 / 3),
         ("geometric_mean", 0.36 ** (1 / 3)),
         ("log_product", math.log(0.36)),
+        ("logit_sum", math.log(9) + 0.0 + math.log(4)),
     ],
 )
 def test_every_reduction_has_its_value(method: str, expected: float) -> None:
@@ -52,6 +60,49 @@ def test_long_products_keep_their_order_in_logarithms() -> None:
     assert first is not None
     assert second is not None
     assert first > second > -math.inf
+
+
+@pytest.mark.parametrize("method", list(REDUCTIONS))
+def test_the_logarithm_orders_solutions_as_the_score_does(method: str) -> None:
+    first, second = [0.9, 0.5, 0.8], [0.7, 0.6, 0.2]
+    scores = [solution_score(s, method) for s in (first, second)]
+    logs = [log_score(s, method) for s in (first, second)]
+    assert (scores[0] > scores[1]) == (logs[0] > logs[1])  # type: ignore[operator]
+    if method not in {"log_product", "logit_sum"}:
+        assert [math.exp(value) for value in logs if value is not None] == pytest.approx(scores)
+    assert log_score([], method) is None
+
+
+def test_impossible_and_certain_steps_have_infinite_logarithms() -> None:
+    for method in ("product", "minimum", "geometric_mean", "logit_sum"):
+        assert log_score([0.9, 0.0], method) == -math.inf
+    assert log_score([0.01] * 400, "product") == pytest.approx(400 * math.log(0.01))
+    assert solution_score([1.0, 0.5], "logit_sum") == math.inf
+    assert solution_score([1.0, 0.0], "logit_sum") == -math.inf, "an impossible step decides"
+
+
+def test_minima_on_the_last_step_are_counted_with_ties_shared() -> None:
+    report = minima_on_last_step([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5], [0.3], []])
+    assert report == {"solutions": 3, "share": pytest.approx(0.5), "by_chance": pytest.approx(0.5)}
+    assert minima_on_last_step([]) == {"solutions": 0, "share": None, "by_chance": None}
+
+
+@pytest.mark.parametrize(
+    ("finish", "answer", "known", "finished"),
+    [
+        ("stop", "4", True, True),
+        (None, "4", True, True),
+        ("length", "4", True, False),
+        ("stop", None, True, False),
+        ("stop", " ", True, False),
+        ("stop", None, False, True),
+        ("length", None, False, False),
+    ],
+)
+def test_cut_off_texts_and_texts_without_an_answer_may_not_win(
+    finish: str | None, answer: str | None, known: bool, finished: bool
+) -> None:
+    assert is_finished(finish, answer, answers_known=known) is finished
 
 
 def test_an_unknown_method_is_refused_with_the_choices() -> None:
@@ -87,10 +138,3 @@ def test_reductions_stay_between_product_and_maximum(scores: list[float]) -> Non
         value = solution_score(scores, method)
         assert value is not None
         assert low - 1e-9 <= value <= high + 1e-9
-
-
-@pytest.mark.data
-def test_the_papers_own_score_is_the_product_of_one_minus_bad(shared_data: Path) -> None:
-    record = json.loads((shared_data / "prm800k" / "scored_sample_example.json").read_text(encoding="utf-8"))
-    probs = [(p["-1"], p["0"], p["1"]) for p in record["rating_probs"]]
-    assert solution_score(step_scores(probs)) == pytest.approx(record["prm_score"], rel=1e-14)

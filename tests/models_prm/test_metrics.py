@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models_prm import metrics
-from models_prm.best_of_n import best_of_n_report, load_pool
+from models_prm.best_of_n import load_pool
 from models_prm.errors import DataError
+from models_prm.pool_report import best_of_n_report
 
 cases = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=40)
 
@@ -140,21 +141,6 @@ def test_best_of_n_refuses_impossible_counts() -> None:
             metrics.best_of_n([1.0, 2.0], [True, False], n, slots)
 
 
-def test_no_answer_does_not_vote_and_ties_are_shared() -> None:
-    assert metrics.majority_accuracy(["a", None, None], {"a": 1.0}) == 1.0
-    assert metrics.majority_accuracy(["a", "b"], {"a": 1.0, "b": 0.0}) == 0.5
-    assert metrics.majority_accuracy([None], {}) == 0.0
-
-
-def test_a_sampled_vote_is_near_the_exact_one_and_repeatable() -> None:
-    answers = ["a"] * 6 + ["b"] * 5 + [None] * 3
-    right = [a == "a" for a in answers]
-    exact = metrics.majority_at_n(answers, right, 5)
-    drawn = metrics.majority_at_n(answers, right, 5, exact_up_to=1000)
-    assert drawn == metrics.majority_at_n(answers, right, 5, exact_up_to=1000)
-    assert abs(drawn - exact) < 0.05
-
-
 def pool_lines(folder: Path) -> Path:
     lines = [
         {
@@ -190,33 +176,3 @@ def test_a_pool_line_without_a_problem_is_named(tmp_path: Path) -> None:
     path.write_text('{"is_correct": true}\n', encoding="utf-8")
     with pytest.raises(DataError, match="line 1.*problem must be a text"):
         load_pool(path)
-
-
-@pytest.mark.data
-def test_golden_numbers_of_the_bundled_pool_of_eight(shared_data: Path) -> None:
-    problems = load_pool(shared_data / "qwen-math-rm8" / "math_cot_100.jsonl")
-    report = best_of_n_report(problems, [1, 2, 4, 8])
-
-    def curve(points: list[dict[str, float]]) -> list[float]:
-        return [round(point["accuracy"], 4) for point in points]
-
-    assert curve(report["best_of_n"]["score"]) == [0.9100, 0.9279, 0.9361, 0.9400]
-    assert curve(report["pass_at_n"]) == [0.9100, 0.9329, 0.9510, 0.9600]
-    assert curve(report["majority"]) == [0.9100, 0.9100, 0.9201, 0.9250]
-    assert report["tied_problems"] == {"score": 59}
-
-
-@pytest.mark.data
-def test_golden_processbench_numbers_of_released_scores(shared_data: Path) -> None:
-    """590 wrong MR-GSM8K solutions: Math-Shepherd-7B's first score below 0.5 is the human one in 330."""
-    lines = (shared_data / "mr-gsm8k" / "wrong_solutions_with_prm_scores.jsonl").read_text(encoding="utf-8")
-    records = [json.loads(line) for line in lines.splitlines()]
-    (name,) = [key for key in records[0]["prm_scores"] if "shepherd" in key.lower()]
-    truth = [int(r["model_output_solution_first_error_step"]) - 1 for r in records]
-    found = [next((i for i, s in enumerate(shepherd(r, name)) if s < 0.5), None) for r in records]
-    report = metrics.first_error_report(truth, found)
-    assert report["recall"] == pytest.approx(330 / 590)
-
-
-def shepherd(record: dict[str, dict[str, list[float]]], name: str) -> list[float]:
-    return [float(score) for score in record["prm_scores"][name]]

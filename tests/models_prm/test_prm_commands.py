@@ -126,7 +126,7 @@ def test_evaluate_prm_reads_processbench_files(
     file = tmp_path / "pb.json"
     file.write_text(json.dumps(records), encoding="utf-8")
     assert evaluate.main(["prm", str(model), "--processbench", str(file), "--threshold", "0"]) == 0
-    (report,) = json.loads(capsys.readouterr().out)["processbench"]
+    report = json.loads(capsys.readouterr().out)["processbench"]["subsets"]["pb"]
     assert report["correct_accuracy"] == 1.0
     assert report["error_accuracy"] == 0.0
     assert report["f1"] == 0.0
