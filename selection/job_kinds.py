@@ -13,7 +13,7 @@ from labeling.models import Job, Pool
 from models_prm.errors import PrmError
 from selection import generations, loop
 from selection.models import Generation, ModelVersion
-from selection.scores import score_pool
+from selection.scores import score_pool, score_solutions
 from selection.training import give_up, train_model
 
 
@@ -51,6 +51,18 @@ def run_scoring(job: JobRun) -> dict[str, Any]:
     except PrmError as error:
         raise JobFailure(str(error)) from error
     return {"pool": pool.pk, "model": version.pk, "scored": score_set.n_scored}
+
+
+@register("score_solutions", queue="gpu", title=gettext_lazy("Score solutions sent to the API"))
+def run_scoring_of_sent(job: JobRun) -> dict[str, Any]:
+    version = ModelVersion.objects.get(pk=job.params["model"])
+    asked = {key: job.params[key] for key in ("method", "neutral")}
+    job.progress(0, len(job.params["solutions"]), "scoring")
+    try:
+        scored = score_solutions(version, job.params["solutions"], **asked)
+    except PrmError as error:
+        raise JobFailure(str(error)) from error
+    return {"model": version.name, **asked, "solutions": scored}
 
 
 @register("open_generation", queue="gpu", page=_generation_page, title=gettext_lazy("Open a generation"))

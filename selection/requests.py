@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from labeling import jobs
-from labeling.errors import NotAllowedNow
+from labeling.errors import BadSubmission, NotAllowedNow
 from labeling.jobs import JobFailure
 from labeling.models import Job, Pool, Project, User
 from labeling.services import audit
@@ -128,6 +128,26 @@ def request_scoring(pool: Pool, version: ModelVersion, *, user: User | None = No
     job = jobs.enqueue("score_pool", {"pool": pool.pk, "model": version.pk}, project=pool.project, user=user)
     ScoreSet.objects.filter(pk=score_set.pk).update(job=job)
     return job
+
+
+def request_scores(project: Project, asked: dict[str, Any], *, user: User) -> Job:
+    """Queue the job that scores the solutions of one API request, with the model asked for or the one in use.
+
+    Raises BadSubmission where the project has no such model, or none that can score.
+    """
+    ready = registry.usable(project)
+    named = asked.get("model")
+    version = ready.filter(name=named).first() if named else registry.in_use(project) or ready.first()
+    if version is None:
+        names = ", ".join(ready.values_list("name", flat=True))
+        raise BadSubmission(
+            _("model: there is no such model that can score; choose one of: %s.") % names
+            if names
+            else _("model: this project has no trained model yet; train one first."),
+            field="model",
+        )
+    params = asked | {"model": version.pk}
+    return jobs.enqueue("score_solutions", params, project=project, user=user)
 
 
 @transaction.atomic

@@ -1,14 +1,15 @@
 """Scoring a pool with a model. Scores are written chunk by chunk and appear in one switch at the end."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from labeling.models import Job, Pool, Solution
-from models_prm.aggregate import score_of
+from models_prm.aggregate import Neutral, score_of, step_scores
 from models_prm.interfaces import StepScorer
-from models_prm.records import ScoringItem, StepScores
+from models_prm.records import CLASSES, ScoringItem, StepScores
 from selection import registry
 from selection.models import ModelVersion, Score, ScoreSet
 
@@ -69,6 +70,32 @@ def _score_chunk(score_set: ScoreSet, scorer: StepScorer, ids: Sequence[int]) ->
     with transaction.atomic():
         Score.objects.bulk_create(scores, ignore_conflicts=True)
         ScoreSet.objects.filter(pk=score_set.pk).update(n_scored=score_set.scores.count())
+
+
+def score_solutions(
+    version: ModelVersion,
+    solutions: Sequence[dict[str, Any]],
+    *,
+    method: str = "product",
+    neutral: Neutral = "good",
+    load: Loader = load_scorer,
+) -> list[dict[str, Any]]:
+    """Scores of solutions that are in no pool, each {"problem", "steps"}; one entry each, in their order.
+
+    An entry holds `rating_probs` (one {"-1", "0", "1"} a step), `step_scores`, `score` (null where steps did
+    not fit the model's context, `steps_too_long` of them).
+    """
+    items = [ScoringItem(str(i), s["problem"], tuple(s["steps"])) for i, s in enumerate(solutions)]
+    results = {result.key: result for result in load(version).score(items, total=len(items))}
+    return [
+        {
+            "rating_probs": [dict(zip(map(str, CLASSES), p, strict=True)) for p in results[item.key].probs],
+            "step_scores": step_scores(results[item.key].probs, neutral),
+            "score": score_of(results[item.key], method, neutral),
+            "steps_too_long": results[item.key].dropped,
+        }
+        for item in items
+    ]
 
 
 def _score(score_set: ScoreSet, result: StepScores) -> Score:

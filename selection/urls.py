@@ -1,5 +1,6 @@
-"""The bridge's addresses: the researcher's pages."""
+"""The bridge's addresses: the researcher's pages, and the endpoints for scores."""
 
+from selection import api
 from selection.views import generations, models, overview, pools
 
 urlpatterns = [
@@ -7,4 +8,5 @@ urlpatterns = [
     *pools.urlpatterns,
     *models.urlpatterns,
     *generations.urlpatterns,
+    *api.urlpatterns,
 ]

@@ -75,6 +75,8 @@ WHO_MAY: dict[str, tuple[str, set[str]]] = {
     "research/generations/<int:number>/": (GET, STAFF),
     "research/generations/<int:number>/close/": (POST, STAFF),
     "research/generations/<int:number>/overrule/": (POST, STAFF),
+    "api/projects/<slug:slug>/score/": (POST, STAFF),
+    "api/scores/<int:pk>/": (GET, STAFF),
 }
 SAMPLES = {
     "<str:token>": "no-such-token",
