@@ -8,7 +8,7 @@ from django.test import Client
 
 from labeling import jobs
 from labeling.models import Job, Project, User
-from models_prm.aggregate import score_of
+from models_prm.aggregate import Neutral, score_of
 from models_prm.fakes import FakeScorer
 from models_prm.records import ScoringItem
 from selection import scores
@@ -20,6 +20,8 @@ from tests.selection import world
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("page_home")]
 
 JSON = "application/json"
+GOOD: Neutral = "good"
+BAD: Neutral = "bad"
 SOLUTION = {"problem": "What is 2 + 3?", "steps": ["2 + 3 = 5", "# Answer\n\n5"]}
 
 
@@ -61,9 +63,12 @@ def test_the_scores_are_those_of_the_model(page_project: Project, settings: Any)
 
 def test_neutral_and_method_change_the_score() -> None:
     version, fake = world.model(make.project()), FakeScorer()
-    asked = {"solutions": [SOLUTION], "load": lambda _version: fake}
-    (good,) = scores.score_solutions(version, **asked, neutral="good", method="minimum")
-    (bad,) = scores.score_solutions(version, **asked, neutral="bad", method="minimum")
+    good, bad = (
+        scores.score_solutions(
+            version, [SOLUTION], neutral=neutral, method="minimum", load=lambda _version: fake
+        )[0]
+        for neutral in (GOOD, BAD)
+    )
     assert good["score"] == min(good["step_scores"])
     assert bad["score"] < good["score"]
 
