@@ -110,7 +110,7 @@ def _add(problems: dict[str, PooledProblem], record: dict[str, Any], number: int
     key = str(record.get("unique_id") or problem_key(record["problem"]))
     problem = problems.get(key)
     if problem is None:
-        problem = problems[key] = PooledProblem(key, record["problem"], **_kind(record))
+        problem = problems[key] = _problem(key, record["problem"], record)
     problem.add(
         record.get("is_correct") is True,
         record.get("answer", record.get("given_answer")),
@@ -120,14 +120,14 @@ def _add(problems: dict[str, PooledProblem], record: dict[str, Any], number: int
     )
 
 
-def _kind(record: Mapping[str, Any]) -> dict[str, str]:
+def _problem(key: str, text: str, record: Mapping[str, Any]) -> PooledProblem:
     level = str(record.get("level") or "").removeprefix("Level ")
-    return {"subject": str(record.get("subject") or record.get("type") or ""), "level": level}
+    return PooledProblem(key, text, str(record.get("subject") or record.get("type") or ""), level)
 
 
 def _add_group(problems: dict[str, PooledProblem], record: dict[str, Any], number: int) -> None:
     key = f"line {number}"
-    problem = problems[key] = PooledProblem(key, str(record.get("question") or ""), **_kind(record))
+    problem = problems[key] = _problem(key, str(record.get("question") or ""), record)
     scores = [float(s[0] if isinstance(s, list) else s) for s in record["pred_score"]]
     for right, answer, score in zip(record["score"], record["pred"], scores, strict=True):
         problem.add(bool(right), answer, {"score": score})

@@ -108,7 +108,7 @@ def scored_bench(
     """ProcessBench's protocol over files whose lines hold scores besides their labels; no model is loaded."""
     subsets: dict[str, list[processbench.Scored]] = {}
     for path in paths:
-        rows = []
+        rows: list[processbench.Scored] = []
         for number, record in enumerate(processbench.processbench_records(path), 1):
             try:
                 scores = aggregate.step_scores(step_probs(record))

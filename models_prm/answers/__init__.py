@@ -4,15 +4,18 @@ Nothing here imports sympy or math-verify in the calling process: graders that m
 worker processes (`GraderPool`).
 """
 
+from models_prm.answers.cache import GradeCache
 from models_prm.answers.extract import extract_answer, split_final_answer
 from models_prm.answers.pool import GraderPool, GraderStartError, grade, grade_in_full
-from models_prm.answers.verdict import GRADER_VERSION, Grade, Verdict
+from models_prm.answers.verdict import GRADER_VERSION, Grade, Strictness, Verdict
 
 __all__ = [
     "GRADER_VERSION",
     "Grade",
+    "GradeCache",
     "GraderPool",
     "GraderStartError",
+    "Strictness",
     "Verdict",
     "extract_answer",
     "grade",

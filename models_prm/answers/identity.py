@@ -6,6 +6,7 @@ special to nothing is as good as an identity; everything else in intervals at ri
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from mpmath import iv  # type: ignore[import-untyped]
 
 from models_prm.answers import nodes as n
 from models_prm.answers.evaluate import evaluate, free_names
+from models_prm.answers.formulas import negated
 from models_prm.answers.nodes import Node
 from models_prm.answers.units import Unit
 from models_prm.answers.values import NoValueError, Value, apart, together
@@ -30,6 +32,7 @@ def same_values(left: Node, right: Node) -> Verdict:
 
     Apart only where a variable is negative is unknown: school problems often mean positive variables.
     """
+    left, right = without_opposites(left), without_opposites(right)
     names = sorted(free_names(left) | free_names(right))
     verdicts = [_at_point(left, right, point) for point in _positive_points(names)]
     if WRONG in verdicts:
@@ -39,6 +42,41 @@ def same_values(left: Node, right: Node) -> Verdict:
     if WRONG in mixed:
         return UNKNOWN if agreed else WRONG
     return RIGHT if agreed else UNKNOWN
+
+
+def without_opposites(node: Node) -> Node:
+    """A sum without the terms that stand in it once with each sign: they vanish whatever their size."""
+    if not isinstance(node, n.Sum):
+        return node
+    counts: Counter[Node] = Counter()
+    for term in _terms(node):
+        opposite = _opposite(term)
+        if counts[opposite] > 0:
+            counts[opposite] -= 1
+        else:
+            counts[term] += 1
+    kept = tuple(counts.elements())
+    if len(kept) < 2:
+        return kept[0] if kept else n.Num(Fraction(0))
+    return n.Sum(kept)
+
+
+def _terms(node: Node) -> list[Node]:
+    """The terms of nested sums, side by side; -(-x) is x, so that opposites meet as equals."""
+    if isinstance(node, n.Sum):
+        return [inner for term in node.terms for inner in _terms(term)]
+    minus = n.Num(Fraction(-1))
+    if isinstance(node, n.Product) and len(node.factors) == 2 and node.factors[0] == minus:
+        inner = _terms(node.factors[1])
+        return [_opposite(term) for term in inner] if len(inner) > 1 else [node]
+    return [node]
+
+
+def _opposite(node: Node) -> Node:
+    minus = n.Num(Fraction(-1))
+    if isinstance(node, n.Product) and len(node.factors) == 2 and node.factors[0] == minus:
+        return node.factors[1]
+    return negated(node)
 
 
 def _positive_points(names: list[str]) -> list[dict[str, Value]]:

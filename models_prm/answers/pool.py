@@ -17,13 +17,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from models_prm.answers.cascade import SLOW_GRADERS, decide, quick_grade, quick_votes
-from models_prm.answers.verdict import Grade, Verdict
+from models_prm.answers.cache import GradeCache
+from models_prm.answers.cascade import decide, quick_grade, quick_votes, slow_graders
+from models_prm.answers.verdict import Grade, Strictness, Verdict
 
 Pair = tuple[str | None, str | None]
 Progress = Callable[[int, int], None]
@@ -42,6 +44,19 @@ class Ending(StrEnum):
     DONE = "done"
     LATE = "timed out"
     DIED = "crashed the grader"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a pair is graded: seconds it may take, what counts as equal, and whether all graders are asked."""
+
+    time_limit_s: float = 5.0
+    strictness: Strictness = Strictness.VALUE
+    every_vote: bool = False
+
+    def as_request(self) -> dict[str, object]:
+        """What the worker is told."""
+        return {"limit": self.time_limit_s, "strictness": self.strictness, "every_vote": self.every_vote}
 
 
 class _Worker:
@@ -64,11 +79,11 @@ class _Worker:
                 + (" ".join("".join(self._said[-3:]).split()) or "no output")
             )
 
-    def votes(self, answer: str, truth: str, limit_s: float) -> tuple[dict[str, Verdict], Ending]:
+    def votes(self, answer: str, truth: str, rules: Rules) -> tuple[dict[str, Verdict], Ending]:
         """The slow graders' votes, and how it ended. After any ending but `DONE` this worker is of no use."""
         votes: dict[str, Verdict] = {}
-        ends = time.monotonic() + limit_s
-        if not self._write({"answer": answer, "truth": truth, "limit": limit_s}):
+        ends = time.monotonic() + rules.time_limit_s
+        if not self._write({"answer": answer, "truth": truth, **rules.as_request()}):
             return votes, Ending.DIED
         while True:
             reply = self._reply(ends - time.monotonic())
@@ -76,6 +91,13 @@ class _Worker:
                 return votes, reply
             if "done" in reply:
                 return votes, Ending.DONE
+            if "loading" in reply:
+                # A library's import is no pair's fault: the clock stands still for it.
+                began, reply = time.monotonic(), self._reply(_START_LIMIT_S)
+                ends += time.monotonic() - began
+                if isinstance(reply, Ending):
+                    return votes, reply
+                continue
             votes[reply["grader"]] = Verdict(reply["vote"])
             if decide(votes)[1] == "exact":
                 # The verdict stands: the others may still say what they think, but not keep us long.
@@ -132,13 +154,26 @@ class GraderPool:
 
     `time_limit_s` is for one pair: a pair that takes longer is abandoned, its worker killed and replaced, and
     its grade made from the votes that were in; with none that decides it is unknown, by "timed out".
+    Graders are asked until the verdict stands; `every_vote` asks all of them, so that disputes show.
+    `cache` keeps the grades of pairs that needed a worker.
     """
 
-    def __init__(self, processes: int = 1, time_limit_s: float = 5.0) -> None:
+    def __init__(
+        self,
+        processes: int = 1,
+        time_limit_s: float = 5.0,
+        *,
+        strictness: Strictness | str = Strictness.VALUE,
+        every_vote: bool = False,
+        cache: GradeCache | None = None,
+    ) -> None:
         if processes < 1 or time_limit_s <= 0:
             raise ValueError("a grader pool needs at least one process and a positive time limit")
         self.processes = processes
         self.time_limit_s = time_limit_s
+        self.strictness = Strictness(strictness)
+        self.every_vote = every_vote
+        self.cache = cache
         self._reset()
 
     def __enter__(self) -> Self:
@@ -151,12 +186,21 @@ class GraderPool:
 
     def grade(self, answer: str | None, truth: str | None) -> Grade:
         """Grade one pair. Safe from several threads at once."""
-        grade = quick_grade(answer, truth)
+        grade = quick_grade(answer, truth, self.strictness)
         if grade is not None:
             return grade
         assert answer is not None
         assert truth is not None
-        return self._grade_slowly(answer, truth)
+        if self.cache is None:
+            return self._grade_slowly(answer, truth)[0]
+        kind = f"{self.strictness}{' every vote' if self.every_vote else ''}"
+        known = self.cache.get(answer, truth, kind)
+        if known is None:
+            known, ending = self._grade_slowly(answer, truth)
+            if ending is Ending.DONE:
+                # A pair that ran out of time may do better on a free machine.
+                self.cache.put(answer, truth, kind, known)
+        return known
 
     def grade_many(self, pairs: Sequence[Pair], on_progress: Progress | None = None) -> list[Grade]:
         """Grades in the order of `pairs`; equal pairs are graded once. Calls `on_progress(done, total)`."""
@@ -190,7 +234,7 @@ class GraderPool:
     def _graded(self, pairs: list[Pair]) -> Iterator[tuple[Pair, Grade]]:
         slow: list[Pair] = []
         for pair in pairs:
-            grade = quick_grade(*pair)
+            grade = quick_grade(*pair, self.strictness)
             if grade is None:
                 slow.append(pair)
             else:
@@ -202,21 +246,23 @@ class GraderPool:
         with ThreadPoolExecutor(self.processes) as threads:
             yield from zip(slow, threads.map(lambda pair: self.grade(*pair), slow), strict=True)
 
-    def _grade_slowly(self, answer: str, truth: str) -> Grade:
+    def _grade_slowly(self, answer: str, truth: str) -> tuple[Grade, Ending]:
         slow, ending = self._ask_worker(answer, truth)
         if ending is Ending.DIED:
             # Perhaps it was killed from outside, which is not this pair's fault: once more.
             slow, ending = self._ask_worker(answer, truth)
-        missing = {name: Verdict.UNKNOWN for name in SLOW_GRADERS if name not in slow}
-        votes = {**quick_votes(answer, truth), **slow, **missing}
-        verdict, by = decide(votes)
+        votes = {**quick_votes(answer, truth), **slow}
+        if self.every_vote or ending is not Ending.DONE:
+            votes = {**dict.fromkeys(slow_graders(self.strictness), Verdict.UNKNOWN), **votes}
+        verdict, by = decide(votes, self.strictness)
         if ending is not Ending.DONE and verdict is Verdict.UNKNOWN:
             by = ending.value
-        return Grade(verdict, by, votes)
+        return Grade(verdict, by, votes), ending
 
     def _ask_worker(self, answer: str, truth: str) -> tuple[dict[str, Verdict], Ending]:
         with self._worker() as worker:
-            votes, ending = worker.votes(answer, truth, self.time_limit_s)
+            rules = Rules(self.time_limit_s, self.strictness, self.every_vote)
+            votes, ending = worker.votes(answer, truth, rules)
             if ending is not Ending.DONE:
                 self._drop(worker)
         return votes, ending

@@ -14,8 +14,21 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Strictness(StrEnum):
+    """What counts as equal. `VALUE` is the default and what the product stores.
+
+    `FORM` also wants the form that the paper's rules ask for (fractions reduced, an integer as an integer).
+    `LENIENT` also takes a decimal on one side that is the other rounded to the digits it writes, three or
+    more.
+    """
+
+    VALUE = "value"
+    FORM = "form"
+    LENIENT = "lenient"
+
+
 # Raise this with every change that can change a verdict: stored grades carry it, and caches key on it.
-GRADER_VERSION = "1"
+GRADER_VERSION = "2"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The process that runs the slow graders: `python -m models_prm.answers.worker`, one JSON pair a line.
 
 Each pair in gives one line per vote, then a line that ends it, so that a hung grader costs only its own
-vote. The parent (`GraderPool`) keeps the time; the alarm below is for a parent that was killed meanwhile.
+vote. Graders are loaded when the first pair needs them, and a line says so. The parent (`GraderPool`) keeps
+the time; the alarm below is for a parent that was killed meanwhile.
 """
 
 from __future__ import annotations
@@ -12,13 +13,22 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import TextIO
+from importlib import import_module
+from typing import Any, TextIO
 
-from models_prm.answers.verdict import Verdict
+from models_prm.answers.cascade import next_grader
+from models_prm.answers.verdict import Strictness, Verdict
 
+Vote = Callable[[str, str], Verdict]
 _RECURSION_LIMIT = 60_000
 _MAX_MEMORY_BYTES = 4 * 2**30
 _ALARM_GRACE_S = 3
+_GRADERS = {
+    "exact": ("models_prm.answers.compare", "compare_texts"),
+    "rounded": ("models_prm.answers.rounding", "rounded_vote"),
+    "paper": ("models_prm.answers.paper", "paper_vote"),
+    "math-verify": ("models_prm.answers.math_verify_vote", "math_verify_vote"),
+}
 _WARM_UP = ((r"(x+1)(x-1)\sqrt{2}", r"\sqrt2x^2-\sqrt2"), (r"\frac{1}{2}", "0.25"), (r"\{1,2\}", "(1,2]"))
 
 
@@ -27,32 +37,42 @@ def main() -> int:
     replies = _private_output()
     _limit_memory()
     sys.setrecursionlimit(_RECURSION_LIMIT)
-    graders = _graders()
-    for vote in graders.values():
-        # The first parse builds tables for a second or more; no pair's time limit should pay for that.
-        for answer, truth in _WARM_UP:
-            _guarded(vote, answer, truth)
+    graders = {"exact": _load("exact")}
     _send(replies, {"ready": True})
     for line in sys.stdin:
-        pair = json.loads(line)
-        _set_alarm(int(pair["limit"]) + _ALARM_GRACE_S)
-        for name, vote in graders.items():
-            _send(replies, {"grader": name, "vote": _guarded(vote, pair["answer"], pair["truth"]).value})
-        _send(replies, {"done": True})
-        _set_alarm(0)
+        _grade(json.loads(line), graders, replies)
     return 0
 
 
-def _graders() -> dict[str, Callable[[str, str], Verdict]]:
-    """The slow graders, imported here and nowhere else."""
-    from models_prm.answers.compare import compare_texts
-    from models_prm.answers.math_verify_vote import math_verify_vote
-    from models_prm.answers.paper import paper_vote
+def _grade(pair: dict[str, Any], graders: dict[str, Vote], replies: TextIO) -> None:
+    """One vote after the other, as long as the cascade wants one more."""
+    votes: dict[str, Verdict] = {}
+    strictness, limit = Strictness(pair["strictness"]), int(pair["limit"]) + _ALARM_GRACE_S
+    _set_alarm(limit)
+    while (name := next_grader(votes, strictness, every_vote=pair["every_vote"])) is not None:
+        if name not in graders:
+            # Libraries take a second or more to load: no pair's time limit should pay for that.
+            _set_alarm(0)
+            _send(replies, {"loading": name})
+            graders[name] = _load(name)
+            _send(replies, {"loaded": name})
+            _set_alarm(limit)
+        votes[name] = _guarded(graders[name], pair["answer"], pair["truth"])
+        _send(replies, {"grader": name, "vote": votes[name].value})
+    _send(replies, {"done": True})
+    _set_alarm(0)
 
-    return {"exact": compare_texts, "paper": paper_vote, "math-verify": math_verify_vote}
+
+def _load(name: str) -> Vote:
+    """A slow grader, imported here and nowhere else, and warm: the first parse builds tables."""
+    module, function = _GRADERS[name]
+    vote: Vote = getattr(import_module(module), function)
+    for answer, truth in _WARM_UP:
+        _guarded(vote, answer, truth)
+    return vote
 
 
-def _guarded(vote: Callable[[str, str], Verdict], answer: str, truth: str) -> Verdict:
+def _guarded(vote: Vote, answer: str, truth: str) -> Verdict:
     try:
         return vote(answer, truth)
     except Exception:  # noqa: BLE001 - the edge of a worker: libraries raise anything on hostile text

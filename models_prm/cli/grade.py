@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from models_prm.answers import Grade, GraderPool, GraderStartError
+from models_prm.errors import PrmError
 
 EXAMPLE = (
     "example: python -m models_prm grade pairs.jsonl\n"
@@ -34,6 +35,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--votes", action="store_true", help='add "by" and every grader\'s vote as well')
     parser.add_argument("--processes", type=int, default=1, help="worker processes (default: 1)")
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds for one pair (default: 5)")
+    parser.add_argument(
+        "--strictness",
+        choices=["value", "form", "lenient"],
+        default="value",
+        help="equal by value (default), also in the form the paper's rules ask for, or also when rounded",
+    )
+    parser.add_argument("--cache", type=Path, help="SQLite file that keeps grades for the next run")
+    parser.add_argument(
+        "--disagreements", type=Path, help="JSONL file for pairs on which graders contradict each other"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,12 +52,24 @@ def run(args: argparse.Namespace) -> int:
     try:
         records = read_pairs(args.file)
         grades = _grade(args, [(record["given"], record["truth"]) for record in records])
-    except (LineError, OSError, GraderStartError, ValueError) as error:
+        if args.disagreements is not None:
+            _write_disagreements(args.disagreements, records, grades)
+    except (PrmError, OSError, GraderStartError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for record, grade in zip(records, grades, strict=True):
         print(json.dumps({**record, **_said(grade, args.votes)}))
     return 0
+
+
+def _write_disagreements(path: Path, records: list[Record], grades: list[Grade]) -> None:
+    """The disputed pairs with every vote, in the same format, for a person to look at."""
+    pairs = [
+        {**record, **_said(grade, with_votes=True)}
+        for record, grade in zip(records, grades, strict=True)
+        if grade.disputed
+    ]
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
 
 
 def read_pairs(path: Path) -> list[Record]:
@@ -78,10 +101,19 @@ def _record(number: int, line: bytes) -> Record:
 
 def _grade(args: argparse.Namespace, pairs: list[tuple[str | None, str | None]]) -> list[Grade]:
     # Imported late: on a terminal this loads the progress bar's library.
+    from models_prm.answers.cache import GradeCache
     from models_prm.cli.progress import shown
     from models_prm.records import Progress
 
-    with GraderPool(args.processes, args.time_limit) as pool, shown() as tell:
+    cache = None if args.cache is None else GradeCache(args.cache)
+    pool = GraderPool(
+        args.processes,
+        args.time_limit,
+        strictness=args.strictness,
+        every_vote=args.votes or args.disagreements is not None,
+        cache=cache,
+    )
+    with pool, shown() as tell:
         return pool.grade_many(pairs, lambda done, total: tell(Progress("grade", done, total)))
 
 

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from models_prm.answers import Grade, GraderPool, Verdict, grade, grade_in_full
-from models_prm.answers.cascade import decide, quick_grade
+from models_prm.answers import (
+    Grade,
+    GraderPool,
+    Strictness,
+    Verdict,
+    extract_answer,
+    grade,
+    grade_in_full,
+)
+from models_prm.answers.cascade import decide, next_grader, quick_grade
 from models_prm.answers.math_verify_vote import math_verify_vote
 from models_prm.answers.paper import paper_vote
 
@@ -41,9 +49,9 @@ TRAPS = [
 ]
 
 
-@pytest.mark.parametrize(("truth", "given", "verdict"), TRAPS)
-@pytest.mark.parametrize("wrap", ["{}", "${}$"])
-def test_the_known_traps_are_graded_right(
+@pytest.mark.parametrize(("truth", "given", "verdict"), TRAPS, ids=[f"{t} | {g}" for t, g, _ in TRAPS])
+@pytest.mark.parametrize("wrap", ["{}", "${}$"], ids=["plain", "in dollars"])
+def test_b12_each_row_of_the_survey_is_graded_right_however_it_is_wrapped(
     pool: GraderPool, truth: str, given: str, verdict: Verdict, wrap: str
 ) -> None:
     assert pool.grade(wrap.format(given), wrap.format(truth)).verdict is verdict
@@ -93,8 +101,80 @@ def test_votes_make_one_verdict(votes: dict[str, Verdict], verdict: Verdict, by:
     assert decide(votes) == (verdict, by)
 
 
-def test_every_grader_that_was_asked_is_on_record(pool: GraderPool) -> None:
+@pytest.mark.parametrize("relation", ["3x+4y+14=0", "3x-y=0", "x=0"])
+def test_b12_an_equation_read_as_nothing_or_as_a_constant_gives_no_verdict(relation: str) -> None:
+    """Math-Verify 0.9.0 reads both of two plain equations as 0 and calls them equal."""
+    for other in ("0", "3x-y+13=0", ""):
+        assert math_verify_vote(relation, other) is not RIGHT
+
+
+def test_b12_of_two_boxes_the_last_is_the_answer(pool: GraderPool) -> None:
+    answer = extract_answer(r"First $\boxed{3}$. No: $\boxed{4}$.")
+    assert answer == "4"
+    assert pool.grade(answer, "4").verdict is RIGHT
+    assert pool.grade(answer, "3,4").verdict is WRONG
+
+
+def test_the_verdict_stands_as_soon_as_a_proof_is_there(pool: GraderPool) -> None:
     grade_ = pool.grade("(x+1)(x-1)", "x^2-1")
+    assert (grade_.verdict, grade_.by) == (RIGHT, "exact")
+    assert set(grade_.votes) == {"string", "normalised", "number", "exact"}
+
+
+STRICTNESS = [
+    # given, truth, by value, by form, leniently
+    (r"\frac{2}{4}", r"\frac{1}{2}", RIGHT, WRONG, RIGHT),
+    ("4/2", "2", RIGHT, WRONG, RIGHT),
+    ("2^{10}", "1024", RIGHT, WRONG, RIGHT),
+    ("x+1", "1+x", RIGHT, RIGHT, RIGHT),
+    (r"\dfrac12", r"\frac{1}{2}", RIGHT, RIGHT, RIGHT),
+    ("1.41421356", r"\sqrt2", WRONG, WRONG, RIGHT),
+    ("1.41421357", r"\sqrt2", WRONG, WRONG, WRONG),
+    ("0.333", r"\frac13", WRONG, WRONG, RIGHT),
+    ("0.3", r"\frac13", WRONG, WRONG, WRONG),  # one digit is no answer
+    (r"\frac{22}{7}", "3.14", WRONG, WRONG, RIGHT),  # either side may be the rounded one
+    (r"\pi", "3.14", WRONG, WRONG, RIGHT),
+    ("7", "8", WRONG, WRONG, WRONG),
+]
+
+
+@pytest.mark.parametrize(
+    ("strictness", "column"), [(Strictness.VALUE, 2), (Strictness.FORM, 3), (Strictness.LENIENT, 4)]
+)
+def test_strictness_says_what_counts_as_equal(strictness: Strictness, column: int) -> None:
+    with GraderPool(time_limit_s=30, strictness=strictness) as pool:
+        grades = pool.grade_many([(row[0], row[1]) for row in STRICTNESS])
+    assert [g.verdict for g in grades] == [row[column] for row in STRICTNESS]
+
+
+def test_an_unknown_strictness_is_refused() -> None:
+    with pytest.raises(ValueError, match="'loose' is not a valid Strictness"):
+        GraderPool(strictness="loose")
+
+
+@pytest.mark.parametrize(
+    ("votes", "strictness", "every_vote", "wanted"),
+    [
+        ({}, Strictness.VALUE, False, "exact"),
+        ({"exact": WRONG}, Strictness.VALUE, False, None),
+        ({"exact": WRONG}, Strictness.VALUE, True, "paper"),
+        ({"exact": UNKNOWN}, Strictness.VALUE, False, "paper"),
+        ({"exact": RIGHT}, Strictness.FORM, False, "paper"),
+        ({"exact": RIGHT, "paper": WRONG}, Strictness.FORM, False, None),
+        ({"exact": WRONG}, Strictness.LENIENT, False, "rounded"),
+        ({"exact": RIGHT}, Strictness.LENIENT, False, None),
+        ({"exact": UNKNOWN, "paper": WRONG, "math-verify": WRONG}, Strictness.VALUE, True, None),
+    ],
+)
+def test_graders_are_asked_until_the_verdict_stands(
+    votes: dict[str, Verdict], strictness: Strictness, every_vote: bool, wanted: str | None
+) -> None:
+    assert next_grader(votes, strictness, every_vote=every_vote) == wanted
+
+
+def test_every_grader_is_on_record_on_request() -> None:
+    with GraderPool(time_limit_s=30, every_vote=True) as pool:
+        grade_ = pool.grade("(x+1)(x-1)", "x^2-1")
     assert grade_.by == "exact"
     assert grade_.votes == {
         "string": UNKNOWN, "normalised": UNKNOWN, "number": UNKNOWN,
@@ -107,8 +187,9 @@ def test_a_dispute_is_a_contradiction_not_a_refusal() -> None:
     assert not Grade(RIGHT, "exact", {"exact": RIGHT, "paper": WRONG, "math-verify": UNKNOWN}).disputed
 
 
-def test_units_that_differ_are_disputed_with_math_verify(pool: GraderPool) -> None:
-    assert pool.grade("32 m", r"32\text{ cm}").disputed
+def test_units_that_differ_are_disputed_with_math_verify() -> None:
+    with GraderPool(time_limit_s=30, every_vote=True) as pool:
+        assert pool.grade("32 m", r"32\text{ cm}").disputed
 
 
 @pytest.mark.parametrize(

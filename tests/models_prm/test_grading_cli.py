@@ -43,7 +43,8 @@ def test_only_help_and_commands_succeed(
 ) -> None:
     assert main(arguments) == code
     if arguments == ["fly"]:
-        assert capsys.readouterr().err == "no command 'fly': choose one of train, score, evaluate, grade\n"
+        said = capsys.readouterr().err
+        assert said == f"no command 'fly': choose one of {', '.join(COMMANDS)}\n"
 
 
 def test_each_line_comes_back_with_its_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,6 +103,42 @@ def test_text_that_is_not_utf8_is_named(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_missing_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["grade", str(tmp_path / "none.jsonl")]) == 1
     assert "No such file" in capsys.readouterr().err
+
+
+def test_disagreements_between_graders_are_written_for_a_person(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Math-Verify drops the units; the verdict stands, and a person may look."""
+    pairs = [
+        {"given": "32 m", "truth": "32\\text{ cm}", "id": 3},
+        {"given": "x+1", "truth": "1+x"},
+        {"given": "7", "truth": "8"},
+    ]
+    file, kept = tmp_path / "pairs.jsonl", tmp_path / "look.jsonl"
+    file.write_text(lines_of(*pairs))
+    assert main(["grade", str(file), "--disagreements", str(kept)]) == 0
+    out = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["verdict"] for line in out] == ["wrong", "right", "wrong"]
+    assert "votes" not in out[0]
+    (disputed,) = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert (disputed["id"], disputed["verdict"]) == (3, "wrong")
+    assert (disputed["votes"]["exact"], disputed["votes"]["math-verify"]) == ("wrong", "right")
+    assert main(["grade", str(kept)]) == 0, "it is a file of pairs like any other"
+
+
+def test_strictness_and_a_cache_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, cache = tmp_path / "pairs.jsonl", tmp_path / "grades.sqlite3"
+    file.write_text(lines_of({"given": "\\frac{2}{4}", "truth": "\\frac{1}{2}"}))
+    for strictness, verdict in (("value", "right"), ("form", "wrong"), ("form", "wrong")):
+        assert main(["grade", str(file), "--strictness", strictness, "--cache", str(cache)]) == 0
+        assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+    file.write_text("not a database" * 100)
+    good = tmp_path / "good.jsonl"
+    good.write_text(lines_of({"given": "1", "truth": "1"}))
+    assert main(["grade", str(good), "--cache", str(file)]) == 1
+    assert "delete it, or name another file" in capsys.readouterr().err
 
 
 def test_pairs_may_come_by_pipe() -> None:

@@ -22,7 +22,7 @@ from models_prm.answers import GraderPool, GraderStartError, Verdict
 from models_prm.answers import pool as pool_module
 
 # Exact arithmetic cannot tell, and Math-Verify would build a number of ten thousand million digits.
-HANGING = ("10^{10^{10}}-10^{10^{10}}+1", "1")
+HANGING = (r"3^{10^{10}}-9^{5\cdot10^{9}}+1", "1")
 EASY = ("(x+1)(x-1)", "x^2-1")
 
 
@@ -48,6 +48,33 @@ def wait_until(condition: Callable[[], bool], limit_s: float) -> bool:
     return condition()
 
 
+def test_b13_grading_works_in_any_thread_and_a_hung_pair_costs_its_limit_only() -> None:
+    """Math-Verify raises outside the main thread (issue 42); a hung comparison once ate its pool."""
+    replies: queue.SimpleQueue[object] = queue.SimpleQueue()
+
+    def in_a_thread() -> None:
+        with GraderPool(time_limit_s=60) as pool:
+            replies.put(pool.grade("2", "2").verdict)
+            replies.put(pool.grade(*EASY).verdict)
+            before = worker_ids(pool)
+            pool.time_limit_s = 2
+            pool.grade("x=0", "x^2=0")  # loads the other graders, which is no pair's fault
+            started = time.monotonic()
+            replies.put(pool.grade(*HANGING).by)
+            replies.put(time.monotonic() - started)
+            replies.put(pool.grade(*EASY).verdict)
+            replies.put(worker_ids(pool) != before)
+
+    thread = threading.Thread(target=in_a_thread)
+    thread.start()
+    thread.join(120)
+    assert [replies.get_nowait() for _ in range(3)] == [Verdict.RIGHT, Verdict.RIGHT, "timed out"]
+    seconds = replies.get_nowait()
+    assert isinstance(seconds, float)
+    assert seconds < 30
+    assert [replies.get_nowait() for _ in range(2)] == [Verdict.RIGHT, True]
+
+
 def test_a_pair_that_hangs_is_abandoned_and_the_next_is_graded() -> None:
     with GraderPool(time_limit_s=60) as pool:
         assert pool.grade(*EASY).verdict is Verdict.RIGHT
@@ -64,7 +91,7 @@ def test_a_pair_that_hangs_is_abandoned_and_the_next_is_graded() -> None:
 
 
 def test_a_grader_that_hangs_does_not_cost_the_verdict_another_gave() -> None:
-    with GraderPool(time_limit_s=60) as pool:
+    with GraderPool(time_limit_s=60, every_vote=True) as pool:
         pool.grade(*EASY)
         started = time.monotonic()
         grade = pool.grade("9^{9^{9^{9}}}", "1")
@@ -101,9 +128,9 @@ def test_grades_come_in_the_order_of_the_pairs_and_equal_pairs_are_graded_once(
     asked: list[tuple[str, str]] = []
     votes = pool_module._Worker.votes
 
-    def counted(worker: pool_module._Worker, answer: str, truth: str, limit_s: float) -> object:
+    def counted(worker: pool_module._Worker, answer: str, truth: str, rules: pool_module.Rules) -> object:
         asked.append((answer, truth))
-        return votes(worker, answer, truth, limit_s)
+        return votes(worker, answer, truth, rules)
 
     monkeypatch.setattr(pool_module._Worker, "votes", counted)
     pairs: list[tuple[str | None, str | None]] = [
@@ -267,7 +294,7 @@ def test_senseless_settings_are_refused(processes: int, limit: float) -> None:
 
 
 def test_the_worker_speaks_lines_of_json() -> None:
-    pair = json.dumps({"answer": "x", "truth": "y", "limit": 20})
+    pair = json.dumps({"answer": "x", "truth": "y", **pool_module.Rules(20, every_vote=True).as_request()})
     done = subprocess.run(
         [sys.executable, "-m", "models_prm.answers.worker"],
         input=pair + "\n",
@@ -275,7 +302,9 @@ def test_the_worker_speaks_lines_of_json() -> None:
         text=True,
         check=True,
     )
-    ready, *votes, end = map(json.loads, done.stdout.splitlines())
+    ready, *said, end = map(json.loads, done.stdout.splitlines())
     assert ready == {"ready": True}
-    assert [vote["grader"] for vote in votes] == ["exact", "paper", "math-verify"]
+    assert [line["grader"] for line in said if "grader" in line] == ["exact", "paper", "math-verify"]
+    loads = [line for line in said if "grader" not in line]
+    assert loads == [{state: name} for name in ("paper", "math-verify") for state in ("loading", "loaded")]
     assert end == {"done": True}
