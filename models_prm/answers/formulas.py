@@ -40,6 +40,7 @@ class FormulaParser(ABC):
 
     @property
     def next(self) -> Token:
+        """The token that comes next, EOF at the end."""
         return self.tokens[self.position] if self.position < len(self.tokens) else EOF
 
     def take(self, *kinds: str) -> Token | None:
@@ -51,6 +52,7 @@ class FormulaParser(ABC):
         return token
 
     def expect(self, *kinds: str) -> Token:
+        """Step over a token of one of these kinds. Raises UnreadableError, UnbalancedError at the end."""
         token = self.take(*kinds)
         if token is None:
             error = UnbalancedError if self.next.kind == "eof" else UnreadableError
@@ -74,6 +76,7 @@ class FormulaParser(ABC):
         """Words after a value; False when there are none."""
 
     def sum(self) -> Node:
+        """sum := term (("+" | "-" | "±" | "∓") term)*. Raises UnreadableError when nested too deeply."""
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise UnreadableError("nested too deeply")
@@ -88,6 +91,7 @@ class FormulaParser(ABC):
         return _sum(terms)
 
     def term(self) -> Node:
+        """term := sign term | money? factor (("*" | "/")? factor | unit)*, or words."""
         if token := self.take("+", "-"):
             return self.term() if token.kind == "+" else negated(self.term())
         if token := self.take("pm", "mp"):
@@ -109,6 +113,7 @@ class FormulaParser(ABC):
                 return _product(factors)
 
     def signed_factor(self) -> Node:
+        """signed_factor := "-" signed_factor | power."""
         return negated(self.signed_factor()) if self.take("-") else self.power()
 
     def implicit_factor(self, factors: list[Node]) -> None:
@@ -129,6 +134,7 @@ class FormulaParser(ABC):
             factors.append(factor)
 
     def power(self) -> Node:
+        """power := postfix ("^" script postfix)?."""
         base = self.postfix(self.atom())
         if not self.take("^"):
             return base
@@ -136,6 +142,7 @@ class FormulaParser(ABC):
         return self.postfix(n.Power(base, exponent))
 
     def postfix(self, node: Node) -> Node:
+        """Factorial marks after a value."""
         while self.next.kind == "!":
             self.position += 1
             node = n.Call("factorial", (node,))
@@ -149,6 +156,7 @@ class FormulaParser(ABC):
         return self.power()
 
     def atom(self) -> Node:
+        """One value. Raises UnbalancedError at the end, UnreadableError where no value can begin."""
         token = self.next
         self.position += 1
         if token.kind == "number":
@@ -176,6 +184,7 @@ class FormulaParser(ABC):
         raise UnreadableError(f"a value cannot begin with {token.text!r}")
 
     def number(self, digits: str) -> Node:
+        """A number, or digits with their base as a subscript."""
         if self.next.kind == "_" and digits.isdigit():
             self.position += 1
             base = self.script()
@@ -185,11 +194,13 @@ class FormulaParser(ABC):
         return n.Num(Fraction(digits))
 
     def letter(self, name: str) -> Node:
+        """A variable with its subscript, or the constants e and i."""
         if self.take("_"):
             return n.Sym(f"{name}_{self.subscript()}")
         return n.Const(name) if name in {"e", "i"} else n.Sym(name)
 
     def subscript(self) -> str:
+        """The text of a subscript, one token or a group."""
         if not self.take("{"):
             return self.expect("number", "letter", "word", "command").text
         name = ""
@@ -213,6 +224,7 @@ class FormulaParser(ABC):
         return n.Listing(items) if left == "{" else n.Bracketed(left, items, right)
 
     def function(self, name: str) -> Node:
+        """A named function with the base of a logarithm, a power after its name, and its argument."""
         if name == "sqrt":
             return self.root()
         base = self.script() if name == "log" and self.take("_") else None
@@ -236,6 +248,7 @@ class FormulaParser(ABC):
         return _product(factors)
 
     def root(self) -> Node:
+        """A root: square, or of the degree in square brackets."""
         degree: Node | None = None
         if self.take("["):
             degree = self.sum()
@@ -252,6 +265,7 @@ class FormulaParser(ABC):
         return self.atom()
 
     def command(self, name: str) -> Node:
+        """A LaTeX command that stands for a value."""
         if name == "frac":
             top = self.argument()
             return n.Quotient(top, self.argument())
@@ -273,6 +287,7 @@ class FormulaParser(ABC):
         return n.Sym("\\" + name + (f"_{self.subscript()}" if self.take("_") else ""))
 
     def integral(self) -> Node:
+        """A definite integral with its variable."""
         self.expect("_")
         low = self.argument()
         self.expect("^")
@@ -285,6 +300,7 @@ class FormulaParser(ABC):
         raise UnreadableError("an integral without its differential")
 
     def matrix(self, environment: str) -> Node:
+        """A matrix or column vector. Raises UnreadableError for other environments."""
         if environment not in {"pmatrix", "bmatrix", "matrix", "array", "smallmatrix", "Bmatrix"}:
             raise UnreadableError(f"unknown environment {environment}")
         rows: list[tuple[Node, ...]] = []

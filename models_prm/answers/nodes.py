@@ -18,6 +18,8 @@ class UnbalancedError(UnreadableError):
 
 @dataclass(frozen=True, slots=True)
 class Num:
+    """An exact rational number."""
+
     value: Fraction
 
 
@@ -37,16 +39,22 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Infinity:
+    """Plus or minus infinity."""
+
     sign: int
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
+    """Words that are the answer."""
+
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
+    """Terms added; a difference has a negated term."""
+
     terms: tuple[Node, ...]
 
 
@@ -61,17 +69,23 @@ class PlusMinus:
 
 @dataclass(frozen=True, slots=True)
 class Product:
+    """Factors multiplied."""
+
     factors: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
+    """A fraction or a division."""
+
     top: Node
     bottom: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
+    """A base to an exponent."""
+
     base: Node
     exponent: Node
 
@@ -86,6 +100,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Integral:
+    """A definite integral over `variable`."""
+
     body: Node
     variable: str
     low: Node
@@ -102,6 +118,8 @@ class Based:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
+    """A value with its unit."""
+
     value: Node
     unit: Unit
 
@@ -139,6 +157,8 @@ class SetJoin:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
+    """Rows of a matrix; a column vector has one entry a row."""
+
     rows: tuple[tuple[Node, ...], ...]
 
 

@@ -36,10 +36,12 @@ class AnswerParser(FormulaParser):
     """Reads whole answers: lists of items, each a relation, a set expression, words or a quantity."""
 
     def answer(self) -> Node:
+        """answer := items; one item is itself, several are a listing."""
         items = self.items()
         return items[0] if len(items) == 1 else n.Listing(items)
 
     def items(self) -> tuple[Node, ...]:
+        """items := item ("," item)*."""
         items = [self.item()]
         while self.take(","):
             while self.take(","):  # "2, and 3"
@@ -48,6 +50,7 @@ class AnswerParser(FormulaParser):
         return tuple(items)
 
     def item(self) -> Node:
+        """item := relation with at most one unit, which belongs to its last side."""
         outer, self.units = self.units, []
         node = self.relation()
         units, self.units = set(self.units), outer
@@ -61,6 +64,7 @@ class AnswerParser(FormulaParser):
         return n.Quantity(node, units.pop())
 
     def relation(self) -> Node:
+        """relation := set_expression (("=" | "<" | ...) set_expression)*."""
         sides, operators = [self.set_expression()], []
         while token := self.take(*RELATIONS):
             operators.append(token.kind)
@@ -68,6 +72,7 @@ class AnswerParser(FormulaParser):
         return n.Relation(tuple(operators), tuple(sides)) if operators else sides[0]
 
     def set_expression(self) -> Node:
+        """set_expression := ratio (("∪" | "∩" | "∖") ratio)*."""
         node = self.ratio()
         while token := self.take("cup", "cap", "setminus"):
             right = self.ratio()
@@ -78,6 +83,7 @@ class AnswerParser(FormulaParser):
         return node
 
     def ratio(self) -> Node:
+        """ratio := sum (":" sum)*; of two parts a quotient, of more an ordered list."""
         parts = [self.sum()]
         while self.take(":"):
             parts.append(self.sum())
@@ -120,6 +126,7 @@ class AnswerParser(FormulaParser):
         return True
 
     def expect_small_exponent(self) -> str:
+        """The 2 or 3 after a unit. Raises UnreadableError for any other."""
         braced = self.take("{")
         exponent = self.expect("number").text
         if braced:

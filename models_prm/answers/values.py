@@ -33,6 +33,7 @@ class Value:
 
     @property
     def is_real(self) -> bool:
+        """Whether the imaginary part is exactly 0."""
         return isinstance(self.im, Fraction) and self.im == 0
 
 
