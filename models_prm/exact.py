@@ -66,21 +66,57 @@ def best_of_n_curve(
 
 def _shares_by_rank(scores: Floats, correct: Floats) -> Floats:
     """Correctness by rank, best first: the mean of its group where scores are tied, 0 for lost samples."""
+    codes = _codes(scores, correct)
+    if codes is not None:
+        codes.sort(axis=1)
+        right = (codes & 1).astype(np.float64)
+        codes >>= 1
+        return _ties_shared(right, codes[:, 1:] == codes[:, :-1])
     order = np.argsort(-scores, axis=1)  # NaN sorts last
     ranked = np.take_along_axis(scores, order, 1)
     right = np.take_along_axis(correct, order, 1)
     right[np.isnan(ranked)] = 0.0
-    tied = ranked[:, 1:] == ranked[:, :-1]
+    return _ties_shared(right, ranked[:, 1:] == ranked[:, :-1])
+
+
+def _codes(scores: Floats, correct: Floats) -> Ints | None:
+    """Scores as whole numbers in their order, best lowest, with the correctness in the last bit.
+
+    Plain numbers sort an order of magnitude faster than indices do. The bits of floats of one sign count up
+    with their size; turned over for negative ones they keep all orders and ties. None where the range leaves
+    no bit free (say, logits of both signs), or correctness is no yes or no.
+    """
+    right = correct == 1.0
+    if not scores.size or not np.array_equal(right, correct):
+        return None
+    bounds = np.array([np.fmin.reduce(scores, axis=None), np.fmax.reduce(scores, axis=None)])
+    low, high = (int(key) for key in _in_order(bounds))
+    if np.isnan(bounds).any() or high - low >= (1 << 62) - 1:
+        return None
+    codes = _in_order(scores)
+    np.subtract(high, codes, out=codes)
+    codes <<= 1
+    codes += right
+    codes[np.isnan(scores)] = np.iinfo(np.int64).max - 1
+    return codes
+
+
+def _in_order(values: Floats) -> Ints:
+    """Bits of floats as signed numbers of the same order; -0.0 is 0.0."""
+    bits = (values + 0.0).view(np.int64)
+    return np.asarray(bits ^ ((bits >> 63) & np.iinfo(np.int64).max))
+
+
+def _ties_shared(right: Floats, tied: NDArray[np.bool_]) -> Floats:
+    """Every value of a run of tied ranks is the run's mean; `tied` [.., n-1]: is the next one equal?"""
     if not tied.any():
         return right
-    rows = np.flatnonzero(tied.any(1))
-    first = np.ones((len(rows), scores.shape[1]), np.bool_)
-    first[:, 1:] = ~tied[rows]
-    starts = np.flatnonzero(first)
-    sizes = np.diff(starts, append=first.size)
-    means = np.add.reduceat(right[rows].ravel(), starts) / sizes
-    right[rows] = np.repeat(means, sizes).reshape(len(rows), -1)
-    return right
+    first = np.ones(right.shape, np.bool_)
+    np.logical_not(tied, out=first[:, 1:])
+    ends = np.append(np.flatnonzero(first), first.size)
+    sizes = np.diff(ends)
+    before = np.append(0.0, np.cumsum(right))  # whole numbers: exact
+    return np.repeat(np.diff(before[ends]) / sizes, sizes).reshape(right.shape)
 
 
 def pass_at_n_curve(correct: ArrayLike, counts: Sequence[int], slots: Sequence[int] | int) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,8 +14,12 @@ from hypothesis import strategies as st
 
 from models_prm import exact
 
-samples = st.lists(
-    st.tuples(st.sampled_from([None, -math.inf, 0.0, 1.0, 2.0]), st.booleans()), min_size=1, max_size=6
+# Some of these leave the quick way of sorting no room (both signs, infinity), others do not.
+SCORES = st.sampled_from(
+    [[None, 0.0, -0.0, 1.0, 0.25], [None, -math.inf, -3.0, -0.5], [None, -2.0, 0.0, 7.5]]
+)
+samples = SCORES.flatmap(
+    lambda scores: st.lists(st.tuples(st.sampled_from(scores), st.booleans()), min_size=1, max_size=6)
 )
 Sample = tuple[float | None, bool]
 
@@ -52,6 +57,18 @@ def test_every_problem_and_every_n_equals_the_mean_over_all_subsets(
         [over_all_subsets(pairs, m, n) for n in counts] for (pairs, _), m in zip(rows, slots, strict=True)
     ]
     assert found == pytest.approx(np.array(expected))
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(allow_nan=True, width=64), min_size=1, max_size=30), st.randoms())
+def test_the_quick_way_of_sorting_keeps_every_order_and_tie(values: list[float], rng: random.Random) -> None:
+    """Neighbouring floats too: they differ in the last bit only."""
+    values += [np.nextafter(v, 1.0) for v in values[:5]] + values[:3]
+    scores = np.array([values])
+    correct = np.array([[float(rng.random() < 0.5) for _ in values]])
+    found = exact._shares_by_rank(scores, correct)
+    halved = exact._shares_by_rank(scores, correct / 2)  # no yes or no: the slow way
+    assert found == pytest.approx(2 * halved)
 
 
 def test_rank_weights_are_the_chances_of_the_formula() -> None:
