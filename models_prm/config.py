@@ -21,6 +21,18 @@ from models_prm.errors import RecipeError
 
 Packing = Literal["tree", "none"]
 Weights = tuple[float, float, float] | Literal["balanced", "none"]
+Kind = Literal["prm", "orm"]
+Design = Literal["label", "head"]
+Readout = Literal["mark", "before"]
+Loss = Literal["cross_entropy", "focal", "mse"]
+Average = Literal["step", "solution"]
+Outcome = Literal["all", "last"]
+Precision = Literal["float32", "bfloat16"]
+
+
+def _one_of(name: str, value: Any, kind: Any) -> None:
+    if value not in get_args(kind):
+        raise RecipeError(f"{name} {value!r} is unknown: use {' or '.join(map(str, get_args(kind)))}")
 
 
 @dataclass(frozen=True)
@@ -49,10 +61,11 @@ class ModelShape:
 class Stage:
     """One stage of training. Its length is `epochs`, unless `steps` is given.
 
-    `batch_tokens` bounds the padded tokens of one optimizer step; `lm_weight` adds next-token loss to the
-    label loss (training stage only); `warmup` is the share of steps in which the rate rises from 0, after
-    which it falls along a cosine to a tenth. `max_length` and `pack_tokens` may be smaller than the model's
-    to save time in this stage; 0 means as the model's.
+    `batch_tokens` bounds the padded tokens of one optimizer step, which is cut into `accumulate` forward
+    passes (for each process): the gradient is the same, the memory a part. `lm_weight` adds next-token loss
+    to the label loss (training stage only); `warmup` is the share of steps in which the rate rises from 0,
+    after which it falls along a cosine to a tenth. `max_length` and `pack_tokens` may be smaller than the
+    model's to save time in this stage; 0 means as the model's.
     """
 
     epochs: float = 1.0
@@ -65,8 +78,11 @@ class Stage:
     lm_weight: float = 0.0
     max_length: int = 0
     pack_tokens: int = 0
+    accumulate: int = 1
 
     def __post_init__(self) -> None:
+        if self.accumulate < 1:
+            raise RecipeError("stage: accumulate must be at least 1")
         if self.epochs < 0 or self.steps < 0:
             raise RecipeError("stage: epochs and steps must not be negative")
         if self.lr <= 0 or self.batch_tokens < 1 or self.clip <= 0:
@@ -78,16 +94,50 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Lora:
+    """Low-rank adapters on the linear layers (Hu et al. 2021), through peft; rank 0 trains all weights.
+
+    `targets`: names of layers as peft knows them, separated by commas, or "all-linear". The adapters are
+    merged when the model is saved.
+    """
+
+    rank: int = 0
+    alpha: float = 16.0
+    dropout: float = 0.0
+    targets: str = "all-linear"
+
+    def __post_init__(self) -> None:
+        if self.rank < 0 or self.alpha <= 0 or not 0 <= self.dropout < 1 or not self.targets:
+            raise RecipeError("lora: rank not negative, alpha positive, dropout in [0, 1), targets not empty")
+
+    @property
+    def target_modules(self) -> str | list[str]:
+        """What peft takes."""
+        names = [name.strip() for name in self.targets.split(",")]
+        return names[0] if names == ["all-linear"] else names
+
+
+@dataclass(frozen=True)
 class TrainConfig:
     """Everything that decides the result of `train_prm`, and where it goes.
 
-    `data`, `held_out`: PRM800K JSONL files, .gz allowed. `corpus`: JSONL files of {"problem", "steps"} for
-    the tokenizer and the language-model warm-up. `base`: directory or hub name of a causal LM to start from;
-    empty means from scratch. `held_out_fraction` of the problems is set aside where no `held_out` file is
-    given. `refuse_problems`: keys (`records.problem_key`) that may be in no training or warm-up text: the
-    test split. `max_length`: longest path in tokens (whole steps beyond it are dropped and counted);
-    `pack_tokens`: size of one packed sequence. `numbered_steps` writes its number before every step.
-    `threads` 0 leaves torch's own choice.
+    `kind`: "prm" learns from labels of steps, "orm" from the verdict on a solution's final answer. `data`,
+    `held_out`: JSONL files, .gz allowed; for a PRM lines of PRM800K, of TRL's stepwise supervision or with
+    targets (`stepwise.rows_of`), for an ORM lines of a graded pool (`outcomes.row_of`). `corpus`: JSONL
+    files of {"problem", "steps"} for the tokenizer and the language-model warm-up. `base`: directory or hub
+    name of a causal LM to start from; empty means from scratch. `held_out_fraction` of the problems is set
+    aside where no `held_out` file is given. `refuse_problems`: keys (`records.problem_key`) that may be in
+    no training or warm-up text: the test split. `max_length`: longest path in tokens (whole steps beyond it
+    are dropped and counted); `pack_tokens`: size of one packed sequence. `numbered_steps` writes its number
+    before every step. `threads` 0 leaves torch's own choice.
+
+    `design`: "label" reads three rows of the output matrix, "head" a linear layer of its own; `classes`: 3,
+    or 2 (then an okay step is what `neutral` says; an ORM always has 2). `readout`: the score is read at the
+    step mark or at the last token before it. `loss`: cross-entropy of hard or soft targets, the same with
+    focal factor (1 - p) ** `focal_gamma` (Lin et al. 2017), or squared error. `average`: every label weighs
+    the same, or every solution does. `outcome` (ORM): every token of a solution carries its verdict, or its
+    last mark only. `dtype`: of the weights; `autocast` computes in bfloat16 while the weights stay float32.
+    `splitter`: name of the splitter that made the steps, for the card.
     """
 
     data: tuple[Path, ...]
@@ -112,6 +162,17 @@ class TrainConfig:
     checkpoint_seconds: float = 60.0
     evaluate_every: int = 0
     keep_best: bool = False
+    kind: Kind = "prm"
+    design: Design = "label"
+    classes: int = 3
+    readout: Readout = "mark"
+    loss: Loss = "cross_entropy"
+    focal_gamma: float = 2.0
+    average: Average = "step"
+    outcome: Outcome = "all"
+    dtype: Precision = "float32"
+    splitter: str = "newline"
+    lora: Lora = field(default_factory=Lora)
     model: ModelShape = field(default_factory=ModelShape)
     pretrain: Stage = field(default_factory=lambda: Stage(epochs=0))
     train: Stage = field(default_factory=Stage)
@@ -136,12 +197,40 @@ class TrainConfig:
             raise RecipeError("checkpoint_steps and checkpoint_seconds must be positive")
         if self.keep_best and not self.evaluate_every:
             raise RecipeError("keep_best needs evaluate_every: the best of which moments?")
+        self._check_design()
+
+    def _check_design(self) -> None:
+        for name, kind in _CHOICES.items():
+            _one_of(name, getattr(self, name), kind)
+        if self.classes not in (2, 3):
+            raise RecipeError("classes must be 2 (bad, good) or 3 (bad, okay, good)")
+        if self.focal_gamma < 0:
+            raise RecipeError("focal_gamma must not be negative")
+        if self.lora.rank and not self.base:
+            raise RecipeError("lora.rank needs a base: adapters on random weights learn nothing")
+        if self.lora.rank and (self.pretrain.epochs or self.pretrain.steps or self.train.lm_weight):
+            raise RecipeError("lora learns the labels only: leave out the pretrain stage and lm_weight")
+
+    @property
+    def class_order(self) -> tuple[int, ...]:
+        """Classes that the model tells apart: (-1, 0, 1) or (-1, 1)."""
+        return (-1, 1) if self.classes == 2 or self.kind == "orm" else (-1, 0, 1)
 
     def fingerprint(self) -> str:
-        """Digest of every setting that decides the result; a run resumes only under the same digest."""
+        """Digest of every setting that decides the result; a run resumes only under the same digest.
+
+        Settings that came later are left out while they have their default, so that a model trained before
+        them is still known as finished.
+        """
         plain = dataclasses.asdict(self)
-        for key in ("output_dir", "checkpoint_steps", "checkpoint_seconds", "data", "corpus", "held_out"):
+        for key in _NOT_IN_FINGERPRINT:
             plain.pop(key)
+        for later in dataclasses.fields(self):
+            if later.name in _LATER and getattr(self, later.name) == _default(later):
+                plain.pop(later.name)
+        for stage in ("pretrain", "train"):
+            if plain[stage]["accumulate"] == 1:
+                plain[stage].pop("accumulate")
         plain["refuse_problems"] = sorted(self.refuse_problems)
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
@@ -156,8 +245,31 @@ class TrainConfig:
         return plain
 
 
+_CHOICES: dict[str, Any] = {
+    "kind": Kind,
+    "design": Design,
+    "readout": Readout,
+    "loss": Loss,
+    "average": Average,
+    "outcome": Outcome,
+    "dtype": Precision,
+}
+_NOT_IN_FINGERPRINT = (
+    "output_dir",
+    "checkpoint_steps",
+    "checkpoint_seconds",
+    "data",
+    "corpus",
+    "held_out",
+    "splitter",
+)
+_LATER = {*_CHOICES, "classes", "focal_gamma", "lora"}
 _PATHS = ("data", "corpus", "held_out")
-_PARTS = {"model": ModelShape, "pretrain": Stage, "train": Stage}
+_PARTS = {"model": ModelShape, "pretrain": Stage, "train": Stage, "lora": Lora}
+
+
+def _default(of: dataclasses.Field[Any]) -> Any:
+    return of.default_factory() if of.default_factory is not dataclasses.MISSING else of.default
 
 
 def load_recipe(path: str | Path, **overrides: Any) -> TrainConfig:

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from models_prm.errors import DataError, LeakError
-from models_prm.records import LabeledSolution, problem_key, rows_from_prm800k
+from models_prm.outcomes import row_of
+from models_prm.records import LabeledSolution, problem_key
+from models_prm.stepwise import Repeats, rows_of
 
 T = TypeVar("T")
 MAX_LINE = 16 * 1024 * 1024
@@ -91,8 +93,29 @@ def _converted(path: Path, convert: Callable[[dict[str, Any]], T]) -> Iterator[T
 
 
 def load_rows(paths: Iterable[Path]) -> list[LabeledSolution]:
-    """Rows of PRM800K files, in file order. Raises DataError where a record cannot be used."""
-    return [row for path in paths for rows in _converted(path, rows_from_prm800k) for row in rows]
+    """Rows with labels per step, in file order: PRM800K lines, TRL's stepwise supervision, lines with
+    targets.
+
+    Raises DataError where a record cannot be used.
+    """
+    rows: list[LabeledSolution] = []
+    for path in paths:
+        repeats = Repeats()
+        for record, found in _converted(path, lambda record: (record, rows_of(record))):
+            if "completions" in record:
+                rows += [fresh for row in found if (fresh := repeats.fresh(row)) is not None]
+            else:
+                rows += found
+    return rows
+
+
+def load_outcomes(paths: Iterable[Path]) -> list[LabeledSolution]:
+    """Graded solutions of pool files, labelled at their last step, in file order. Without a verdict: left
+    out.
+
+    Raises DataError where a record cannot be used.
+    """
+    return [row for path in paths for row in _converted(path, row_of) if row is not None]
 
 
 def load_corpus(paths: Iterable[Path]) -> list[CorpusText]:
@@ -108,6 +131,21 @@ def corpus_text(record: dict[str, Any]) -> CorpusText:
     if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
         raise DataError("steps must be a list of texts")
     return CorpusText(problem, tuple(steps))
+
+
+def load_problem_keys(paths: Iterable[Path]) -> frozenset[str]:
+    """Keys of the problems of any files: PRM800K lines, or lines with `problem` or `prompt`."""
+    return frozenset(problem_key(text) for path in paths for text in _converted(path, _problem))
+
+
+def _problem(record: dict[str, Any]) -> str:
+    question = record.get("question")
+    text = (
+        question.get("problem") if isinstance(question, dict) else record.get("problem", record.get("prompt"))
+    )
+    if not isinstance(text, str):
+        raise DataError("no problem here: question.problem, problem or prompt must be a text")
+    return text
 
 
 def file_sha256(path: Path) -> str:
@@ -136,6 +174,34 @@ def refuse_overlap(problems: Iterable[str], refused: Collection[str], where: str
 
 
 def rating_counts(rows: Iterable[LabeledSolution]) -> dict[str, int]:
-    """Counted ratings by class, under the keys "-1", "0", "1"."""
-    counts = Counter(str(r) for row in rows for r in row.ratings[row.weight_from :] if r is not None)
+    """Counted ratings by class, under the keys "-1", "0", "1"; soft targets are in `target_mass`."""
+    counts = Counter(
+        str(r) for row in rows if row.targets is None for r in row.ratings[row.weight_from :] if r is not None
+    )
     return {key: counts.get(key, 0) for key in ("-1", "0", "1")}
+
+
+def target_mass(rows: Iterable[LabeledSolution]) -> tuple[float, float, float]:
+    """Label mass of the rows for the classes (-1, 0, +1), with their weights; equals the counts for
+    ratings."""
+    total = [0.0, 0.0, 0.0]
+    for row in rows:
+        for position in range(row.weight_from, len(row.steps)):
+            for k, part in enumerate(row.mass(position) or ()):
+                total[k] += row.weight * part
+    return total[0], total[1], total[2]
+
+
+def label_summary(rows: Sequence[LabeledSolution]) -> dict[str, int | float | None]:
+    """What a source holds, for the report before training: rows, problems, labelled steps, share that is
+    good."""
+    bad, okay, good = target_mass(rows)
+    mass = bad + okay + good
+    return {
+        "rows": len(rows),
+        "problems": len({row.group for row in rows}),
+        "labels": sum(row.counted for row in rows),
+        "bad": round(bad / mass, 4) if mass else None,
+        "okay": round(okay / mass, 4) if mass else None,
+        "good": round(good / mass, 4) if mass else None,
+    }

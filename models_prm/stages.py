@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from models_prm.checkpoint import load_checkpoint, save_checkpoint
-from models_prm.collate import Batch, Piece, collate, plan_batches, sequence
+from models_prm.collate import Piece, collate, plan_batches, sequence
 from models_prm.config import Stage, TrainConfig
+from models_prm.distributed import Group
 from models_prm.errors import Cancelled
+from models_prm.losses import label_sum, label_weight, token_count, token_sum
 from models_prm.prm import Prm
 from models_prm.records import OnProgress, Progress, ShouldStop
 
 STAGES = ("pretrain", "train")
 PAD_TO = 64
-IGNORE = -100
 Evaluate = Callable[[], dict[str, float]]
 
 
@@ -41,6 +41,7 @@ class Run:
     on_progress: OnProgress | None = None
     should_stop: ShouldStop | None = None
     evaluate: Evaluate | None = None
+    group: Group = field(default_factory=Group)
     log: list[dict[str, float | str]] = field(default_factory=list)
     best: dict[str, Any] | None = None
     resumed_at: int | None = None
@@ -58,27 +59,29 @@ class Run:
 
     def save(self, stage: str, step: int, optimizer: torch.optim.Optimizer) -> None:
         """Write the checkpoint: `step` steps of `stage` are done."""
+        self._saved = time.monotonic()
+        if not self.group.main:
+            return
         state = {
             "fingerprint": self.fingerprint,
             "stage": stage,
             "step": step,
-            "model": self.prm.lm.state_dict(),
+            "model": self.prm.state_dict(),
             "optimizer": optimizer.state_dict(),
             "rng": torch.get_rng_state(),
             "log": self.log,
             "best": self.best,
         }
         save_checkpoint(self.directory, state)
-        self._saved = time.monotonic()
 
     def restore(self) -> dict[str, Any] | None:
         """Load weights and log of an unfinished run; returns its checkpoint for `run_stage`."""
         state = load_checkpoint(self.directory, self.fingerprint)
         if state is not None:
-            self.prm.lm.load_state_dict(state["model"])
-            self.prm.lm.tie_weights()
+            self.prm.load_state_dict(state["model"])
             self.log, self.best = state["log"], state["best"]
             self.resumed_at = int(state["step"])
+        self.group.wait()  # nobody writes a new checkpoint before all have read this one
         return state
 
     def checkpoint_due(self, step: int) -> bool:
@@ -114,7 +117,7 @@ def learning_rate(stage: Stage, step: int, total: int) -> float:
 
 def make_optimizer(prm: Prm, stage: Stage) -> torch.optim.Optimizer:
     """AdamW; vectors (norms, biases) are not decayed."""
-    parameters = [p for p in prm.lm.parameters() if p.requires_grad]
+    parameters = prm.trainable()
     groups = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": stage.weight_decay},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
@@ -125,7 +128,7 @@ def make_optimizer(prm: Prm, stage: Stage) -> torch.optim.Optimizer:
 def run_stage(run: Run, name: str, pieces: Sequence[Piece], state: dict[str, Any] | None) -> None:
     """Train one stage, from the checkpoint `state` if it belongs to this stage. Raises Cancelled when
     asked."""
-    config, lm = run.config, run.prm.lm
+    config, group = run.config, run.group
     stage: Stage = getattr(config, name)
     batches = plan(stage, [p.tokens for p in pieces], [config.seed, STAGES.index(name)])
     optimizer = make_optimizer(run.prm, stage)
@@ -135,12 +138,15 @@ def run_stage(run: Run, name: str, pieces: Sequence[Piece], state: dict[str, Any
         torch.set_rng_state(state["rng"])
         begin = int(state["step"])
     for step in range(begin, len(batches)):
-        if run.should_stop is not None and run.should_stop():
+        if group.agree(run.should_stop is not None and run.should_stop()):
             run.save(name, step, optimizer)
             raise Cancelled(
                 f"stopped in {name} at step {step} of {len(batches)}; the same call goes on from there"
             )
-        lm.train()
+        if group.size > 1:  # a checkpoint holds the state of one process; dropout must not depend on it
+            seed = np.random.SeedSequence([config.seed, STAGES.index(name), step, group.rank])
+            torch.manual_seed(int(seed.generate_state(1)[0]))
+        run.prm.train()
         rate = learning_rate(stage, step, len(batches))
         losses = train_step(run, name, [pieces[i] for i in batches[step]], optimizer, rate)
         run.log.append({"stage": name, "step": step, **losses})
@@ -158,69 +164,65 @@ def train_step(
     stage: Stage = getattr(run.config, name)
     for group in optimizer.param_groups:
         group["lr"] = rate
-    encoder = run.prm.encoder
-    batch = collate([sequence(p, encoder.step_id) for p in pieces], encoder.pad_id, multiple=PAD_TO)
-    with torch.autocast(run.prm.device.type, torch.bfloat16, enabled=run.config.autocast):
-        hidden = run.prm.hidden(batch)
-        parts: dict[str, Tensor] = {}
-        if name == "train":
-            parts["label_loss"] = label_loss(run.prm, hidden, batch, run.config)
-        if name == "pretrain" or stage.lm_weight > 0:
-            parts["lm_loss"] = lm_loss(run.prm, hidden, batch)
-    weight = 1.0 if name == "pretrain" else stage.lm_weight
-    loss = parts.get("label_loss", hidden.new_zeros(())) + weight * parts.get("lm_loss", hidden.new_zeros(()))
-    if not torch.isfinite(loss):
-        raise FloatingPointError(f"loss is {float(loss)} in {name}: lower the rate (lr) of this stage")
+    weights = _weights(run.config, name, pieces)
     optimizer.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(run.prm.lm.parameters(), stage.clip)
+    sums = dict.fromkeys(("loss", *weights), 0.0)
+    for part in _cut(run.group.share(pieces), stage.accumulate):
+        parts = _losses(run, part, weights)
+        factors = {
+            key: 1.0 if key == "label_loss" or name == "pretrain" else stage.lm_weight for key in parts
+        }
+        loss = torch.stack([factors[key] * value for key, value in parts.items()]).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        for key, value in {"loss": loss, **parts}.items():
+            sums[key] += float(value.detach())
+    losses = dict(zip(sums, run.group.sums(list(sums.values())), strict=True))
+    if not math.isfinite(losses["loss"]):
+        raise FloatingPointError(f"loss is {losses['loss']} in {name}: lower the rate (lr) of this stage")
+    parameters = run.prm.trainable()
+    run.group.sum_gradients(parameters)
+    torch.nn.utils.clip_grad_norm_(parameters, stage.clip)
     optimizer.step()
-    return {"loss": float(loss.detach()), **{key: float(value.detach()) for key, value in parts.items()}}
+    return losses
 
 
-def targets(batch: Batch) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Label mass [steps, 3] of the batch's nodes; zero for nodes that are context only."""
-    return np.array(
-        [
-            s.piece.source.tree.counts[node] if fresh else (0.0, 0.0, 0.0)
-            for s in batch.sequences
-            for node, fresh in zip(s.piece.nodes, s.piece.fresh, strict=True)
-        ],
-        np.float64,
-    )
+def _weights(config: TrainConfig, name: str, pieces: Sequence[Piece]) -> dict[str, float]:
+    """The losses of this stage, and what each is divided by: known for the whole step, whoever does which
+    part."""
+    weights: dict[str, float] = {}
+    if name == "train":
+        weights["label_loss"] = max(label_weight(pieces, config), 1e-9)
+    if name == "pretrain" or config.train.lm_weight > 0:
+        weights["lm_loss"] = max(token_count(pieces), 1)
+    return weights
 
 
-def label_loss(prm: Prm, hidden: Tensor, batch: Batch, config: TrainConfig) -> Tensor:
-    """Cross-entropy per rating at the step marks, weighted by class; positions without a rating carry
-    none."""
-    mass = torch.from_numpy(targets(batch)).float().to(hidden.device)
-    if not isinstance(config.class_weights, str):
-        mass = mass * torch.tensor(config.class_weights, device=hidden.device)
-    log_p = prm.label_logits(hidden, batch).log_softmax(-1)
-    return -(mass * log_p).sum() / mass.sum().clamp(min=1e-9)
+def _losses(run: Run, pieces: Sequence[Piece], weights: dict[str, float]) -> dict[str, Tensor]:
+    """This part's share of each loss, in one forward pass."""
+    prm, encoder = run.prm, run.prm.encoder
+    batch = collate([sequence(p, encoder.step_id) for p in pieces], encoder.pad_id, multiple=PAD_TO)
+    parts: dict[str, Tensor] = {}
+    with torch.autocast(prm.device.type, torch.bfloat16, enabled=run.config.autocast):
+        hidden = prm.hidden(batch)
+        if "label_loss" in weights:
+            parts["label_loss"] = label_sum(prm, hidden, batch, run.config) / weights["label_loss"]
+        if "lm_loss" in weights:
+            parts["lm_loss"] = token_sum(prm, hidden, batch) / weights["lm_loss"]
+    return parts
 
 
-def lm_loss(prm: Prm, hidden: Tensor, batch: Batch) -> Tensor:
-    """Next-token loss over the tokens that count here, each predicted from the token before it on its
-    path."""
-    before = np.zeros(batch.ids.shape, np.int64)
-    ids = np.full(batch.ids.shape, IGNORE, np.int64)
-    for row, s in enumerate(batch.sequences):
-        index = np.flatnonzero(s.counted & (s.previous >= 0))
-        before[row, index] = s.previous[index]
-        ids[row, index] = s.ids[index]
-    rows = torch.arange(len(ids), device=hidden.device)[:, None]
-    states = hidden[rows, torch.from_numpy(before).to(hidden.device)]
-    logits = prm.lm.get_output_embeddings()(states).float()
-    wanted = torch.from_numpy(ids).to(hidden.device)
-    return functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=IGNORE)
+def _cut(pieces: Sequence[Piece], count: int) -> Iterator[Sequence[Piece]]:
+    """At most `count` parts of like size, none empty."""
+    size = -(-len(pieces) // count)
+    for begin in range(0, len(pieces), max(size, 1)):
+        yield pieces[begin : begin + size]
 
 
 def evaluate(run: Run, step: int) -> None:
     """Held-out numbers into the log; with `keep_best`, remember the weights of the lowest held-out loss."""
-    if run.evaluate is None:
+    if run.evaluate is None or not run.group.main:
         return
-    run.prm.lm.eval()
+    run.prm.train(False)
     numbers = run.evaluate()
     run.log.append({"stage": "held_out", "step": step, **numbers})
     run.report("evaluate", step, step, f"held-out loss {numbers.get('loss', math.nan):.4f}", **numbers)
@@ -229,5 +231,5 @@ def evaluate(run: Run, step: int) -> None:
         and "loss" in numbers
         and (run.best is None or numbers["loss"] < run.best["loss"])
     ):
-        model = {key: value.detach().clone() for key, value in run.prm.lm.state_dict().items()}
+        model = {key: value.detach().clone() for key, value in run.prm.state_dict().items()}
         run.best = {"loss": numbers["loss"], "step": step, "model": model}

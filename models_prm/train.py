@@ -1,6 +1,7 @@
-"""Training a process reward model from PRM800K lines. Run it:
+"""Training a reward model from labelled steps (PRM) or graded solutions (ORM). Run it:
 
     python -m models_prm train --recipe recipes/tiny.toml --data train.jsonl.gz --output var/models/tiny
+    python -m models_prm train --kind orm --recipe recipes/demo.toml --data pool.jsonl --output var/models/orm
 
 `train_prm` goes on by itself from the checkpoint it finds in the output directory, and does nothing but read
 the result when the directory already holds the finished model of the same settings and data.
@@ -13,22 +14,23 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from models_prm import baseline, data
+from models_prm import baseline, data, distributed, lora
 from models_prm.checkpoint import remove_checkpoint, write_atomic
 from models_prm.collate import EncodedTree, Piece, encode_trees, pieces
 from models_prm.config import Stage, TrainConfig
 from models_prm.errors import DataError, RecipeError
-from models_prm.evaluate import step_report, tree_labels
-from models_prm.prm import CARD, Prm, load_base, new_lm, read_card
-from models_prm.records import LabeledSolution, OnProgress, Progress, ShouldStop, problem_key
-from models_prm.scoring import PrmScorer
+from models_prm.heldout import HeldOut, self_test_pair
+from models_prm.losses import label_weight
+from models_prm.material import Material, gather, training_rows, weigh, with_class_weights
+from models_prm.prm import CARD, Prm, load_base, new_head, new_lm, read_card
+from models_prm.records import OnProgress, Progress, ShouldStop
 from models_prm.stages import Run, evaluate, run_stage
 from models_prm.tokenizer import StepEncoder, train_tokenizer
 from models_prm.tree import StepTree, build_trees
@@ -49,72 +51,56 @@ class TrainResult:
     resumed_at: int | None
 
 
-@dataclass(frozen=True)
-class _Material:
-    """What is trained on: rows on both sides, warm-up texts, and digests of all files."""
-
-    split: data.Split
-    corpus: list[data.CorpusText]
-    files: dict[str, str]
-
-
 def train_prm(
     config: TrainConfig,
     *,
     on_progress: OnProgress | None = None,
     should_stop: ShouldStop | None = None,
 ) -> TrainResult:
-    """Train, evaluate and save a process reward model; resumes by itself.
+    """Train, evaluate and save a reward model, process or outcome as `config.kind` says; resumes by itself.
 
     `on_progress` hears of every step, `should_stop` is asked before every step; when it says yes a checkpoint
-    is written and Cancelled is raised. Raises DataError, LeakError, RecipeError, ModelError with their cures.
+    is written and Cancelled is raised. Where `torch.distributed` is initialised all its processes must make
+    this call; the first one writes, reports and is asked. Raises DataError, LeakError, RecipeError,
+    ModelError with their cures.
     """
     if config.threads:
         torch.set_num_threads(config.threads)
+    group = distributed.current(config.device)
+    on_progress = on_progress if group.main else None
     config.output_dir.mkdir(parents=True, exist_ok=True)
-    material = _material(config)
+    material = gather(config)
     digest = _fingerprint(config, material.files)
     if (done := _finished(config.output_dir, digest)) is not None:
         return done
     if on_progress is not None:
+        for name, holds in material.sources.items():
+            on_progress(
+                Progress("prepare", 0, 1, f"{name}: " + ", ".join(f"{k} {v}" for k, v in holds.items()))
+            )
         on_progress(Progress("prepare", 0, 1, "reading and tokenizing the data"))
     started = time.monotonic()
     torch.manual_seed(config.seed)
-    prm = _start_model(config, material)
-    trees = build_trees(material.split.train)
-    encoded = encode_trees(prm.encoder, trees)
-    held = build_trees(material.split.held_out)
-    run = Run(_with_weights(config, material.split.train), prm, digest, on_progress, should_stop)
-    run.evaluate = (lambda: _numbers(prm, held, config)) if held else None
+    prm, adapters = _start_model(config, material)
+    rows = training_rows(material.split.train, config)
+    encoded = encode_trees(prm.encoder, build_trees(rows))
+    too_long = weigh(encoded, rows, config)
+    held = HeldOut(material.split.held_out, config)
+    run = Run(with_class_weights(config, rows), prm, digest, on_progress, should_stop, group=group)
+    run.evaluate = (lambda: held.watched(prm)) if held.rows else None
     parts = _labelled_pieces(encoded, config)
     state = run.restore()
     if state is None or state["stage"] == "pretrain":
         run_stage(run, "pretrain", _warm_up_pieces(run.prm.encoder, encoded, material, config), state)
     run_stage(run, "train", parts, state)
-    return _finish(run, material, encoded, held, time.monotonic() - started)
-
-
-def _material(config: TrainConfig) -> _Material:
-    rows = data.load_rows(config.data)
-    corpus = data.load_corpus(config.corpus)
-    held = data.load_rows(config.held_out)
-    split = (
-        data.Split(rows, held)
-        if config.held_out
-        else data.split_rows(rows, config.held_out_fraction, config.seed)
-    )
-    if not split.train:
-        raise DataError(f"{', '.join(map(str, config.data))}: no rated steps to train on")
-    closed = {row.group for row in split.held_out}
-    data.refuse_overlap(
-        (row.problem for row in split.train), closed | config.refuse_problems, "the training data"
-    )
-    data.refuse_overlap((text.problem for text in corpus), config.refuse_problems, "the corpus")
-    corpus = [text for text in corpus if problem_key(text.problem) not in closed]
-    paths = (*config.data, *config.corpus, *config.held_out)
-    return _Material(
-        split, corpus, {f"{i} {path.name}": data.file_sha256(path) for i, path in enumerate(paths)}
-    )
+    if group.main:
+        _use_best(run)
+        if adapters is not None:
+            _merge(prm, adapters)
+        _finish(run, material, encoded, held, too_long=too_long, seconds=time.monotonic() - started)
+    group.wait()
+    card = read_card(config.output_dir)
+    return TrainResult(config.output_dir, card, card["held_out"], _losses(run.log), run.resumed_at)
 
 
 def _fingerprint(config: TrainConfig, files: dict[str, str]) -> str:
@@ -137,33 +123,28 @@ def _finished(directory: Path, digest: str) -> TrainResult | None:
     return TrainResult(directory, card, card["held_out"], _losses(log), None)
 
 
-def _start_model(config: TrainConfig, material: _Material) -> Prm:
+def _start_model(config: TrainConfig, material: Material) -> tuple[Prm, Any]:
+    """The model before its first step, and peft's wrapper of it where adapters are trained."""
     if config.base:
-        lm, encoder = load_base(config.base, config.numbered_steps)
+        lm, encoder = load_base(config.base, config.numbered_steps, config.dtype)
     else:
-        tokenizer = train_tokenizer(_texts(material), config.model.vocab_size)
+        tokenizer = train_tokenizer(material.texts(), config.model.vocab_size)
         encoder = StepEncoder(tokenizer, numbered=config.numbered_steps)
-        lm = new_lm(config.model, encoder, config.max_length)
+        lm = new_lm(config.model, encoder, config.max_length).to(getattr(torch, config.dtype))
     lm.to(config.device)
-    return Prm(lm, encoder, config.max_length)
+    head = new_head(lm, config.class_order) if config.design == "head" else None
+    marks = lora.MarkRows(lm, encoder) if config.lora.rank else None
+    adapters = lora.attach(lm, config.lora) if config.lora.rank else None
+    prm = Prm(lm, encoder, config.max_length, {}, config.class_order, config.readout, head, marks)
+    return prm, adapters
 
 
-def _texts(material: _Material) -> Iterable[str]:
-    for row in material.split.train:
-        yield row.problem
-        yield from row.steps[row.weight_from :]
-    for text in material.corpus:
-        yield text.problem
-        yield from text.steps
-
-
-def _with_weights(config: TrainConfig, rows: Sequence[LabeledSolution]) -> TrainConfig:
-    """Settings with class weights as numbers: balanced gives every class the same total weight."""
-    if config.class_weights != "balanced":
-        return config
-    counts = [max(1, n) for n in data.rating_counts(rows).values()]
-    bad, okay, good = (sum(counts) / (3 * n) for n in counts)
-    return replace(config, class_weights=(bad, okay, good))
+def _merge(prm: Prm, adapters: Any) -> None:
+    """One ordinary model again: adapters added to the weights, our rows written into the embeddings."""
+    prm.lm = adapters.merge_and_unload()
+    if prm.marks is not None:
+        prm.marks.write(prm.lm)
+        prm.marks = None
 
 
 def _pieces(encoded: Sequence[EncodedTree], config: TrainConfig, stage: Stage) -> list[Piece]:
@@ -177,20 +158,15 @@ def _pieces(encoded: Sequence[EncodedTree], config: TrainConfig, stage: Stage) -
 
 
 def _labelled_pieces(encoded: Sequence[EncodedTree], config: TrainConfig) -> list[Piece]:
-    """Pieces with at least one rating; others would have no loss."""
-    kept = [p for p in _pieces(encoded, config, config.train) if _ratings(p) > 0]
+    """Pieces with at least one label; others would have no loss."""
+    kept = [p for p in _pieces(encoded, config, config.train) if label_weight([p], config) > 0]
     if not kept:
         raise DataError("no rated step fits into max_length: raise it in the recipe")
     return kept
 
 
-def _ratings(piece: Piece) -> float:
-    counts = piece.source.tree.counts
-    return sum(sum(counts[n]) for n, fresh in zip(piece.nodes, piece.fresh, strict=True) if fresh)
-
-
 def _warm_up_pieces(
-    encoder: StepEncoder, encoded: Sequence[EncodedTree], material: _Material, config: TrainConfig
+    encoder: StepEncoder, encoded: Sequence[EncodedTree], material: Material, config: TrainConfig
 ) -> list[Piece]:
     """All texts for the language-model stage: the corpus, and the training solutions."""
     trees: dict[str, StepTree] = {}
@@ -199,34 +175,31 @@ def _warm_up_pieces(
     return _pieces([*encoded, *encode_trees(encoder, list(trees.values()))], config, config.pretrain)
 
 
-def _numbers(prm: Prm, held: Sequence[StepTree], config: TrainConfig) -> dict[str, float]:
-    """The few held-out numbers that are watched during training."""
-    report = step_report(*tree_labels(held, _scored(prm, held, config)))
-    return {key: report[key] for key in ("loss", "auroc_bad") if report[key] is not None}
-
-
-def _scored(prm: Prm, held: Sequence[StepTree], config: TrainConfig) -> list[list[Any]]:
-    scorer = PrmScorer(prm, packing=config.packing, pack_tokens=config.pack_tokens)
-    return scorer.score_trees(held, batch_tokens=config.train.batch_tokens)
+def _use_best(run: Run) -> None:
+    """With `keep_best`, the weights of the lowest held-out loss."""
+    run.report("evaluate", 0, 1, "held-out steps")
+    if run.config.keep_best:
+        evaluate(run, sum(entry["stage"] == "train" for entry in run.log))
+        if run.best is not None:
+            run.prm.load_state_dict(run.best["model"])
+    run.prm.train(False)
 
 
 def _finish(
-    run: Run, material: _Material, encoded: Sequence[EncodedTree], held: Sequence[StepTree], seconds: float
-) -> TrainResult:
+    run: Run,
+    material: Material,
+    encoded: Sequence[EncodedTree],
+    held: HeldOut,
+    *,
+    too_long: int,
+    seconds: float,
+) -> None:
     """Evaluate and save. The card comes last: until then the checkpoint leads back here."""
     config, prm = run.config, run.prm
-    run.report("evaluate", 0, 1, "held-out steps")
-    if config.keep_best:
-        evaluate(run, sum(entry["stage"] == "train" for entry in run.log))
-        if run.best is not None:
-            prm.lm.load_state_dict(run.best["model"])
-    prm.lm.eval()
-    held_out: dict[str, Any] = step_report(*tree_labels(held, _scored(prm, held, config))) if held else {}
-    total = sum(sum(sum(c) for c in tree.tree.counts) for tree in encoded)
-    used = sum(_ratings(p) for p in _labelled_pieces(encoded, config))
-    labels = data.rating_counts(material.split.train)
+    pair = self_test_pair(prm, [tree.tree for tree in encoded], config)
     prm.card = {
         "name": config.name,
+        "kind": config.kind,
         "fingerprint": run.fingerprint,
         "recipe": config.as_json(),
         "seed": config.seed,
@@ -235,13 +208,23 @@ def _finish(
         "packing": config.packing,
         "pack_tokens": config.pack_tokens,
         "neutral": config.neutral,
+        "splitter": config.splitter,
         "files_sha256": material.files,
-        "train": {"problems": len(encoded), "ratings": labels, "ratings_too_long": round(total - used)},
-        "held_out": held_out,
+        "data_sha256": material.sha256,
+        "sources": material.sources,
+        "train": {
+            "problems": len(encoded),
+            "ratings": data.rating_counts(material.split.train),
+            "ratings_too_long": too_long,
+        },
+        "labels": data.label_summary(material.split.train),
+        "held_out": held.report(prm),
         "kept_step": None if run.best is None else run.best["step"],
         "length_baseline": _length_baseline(encoded),
+        "self_test": None if pair is None else pair.as_json(),
         "seconds_of_last_call": round(seconds, 1),
         "threads": torch.get_num_threads(),
+        "processes": run.group.size,
         "torch": torch.__version__,
     }
     lines = "".join(json.dumps(entry) + "\n" for entry in run.log)
@@ -250,7 +233,6 @@ def _finish(
     _sync(run.directory)
     remove_checkpoint(run.directory)
     run.report("save", 1, 1, f"model saved in {run.directory}")
-    return TrainResult(run.directory, read_card(run.directory), held_out, _losses(run.log), run.resumed_at)
 
 
 def _length_baseline(encoded: Sequence[EncodedTree]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from models_prm.collate import Piece, collate, cut_batches, encode_trees, pieces, plan_batches, sequence
 from models_prm.errors import MarkerError, ModelError
-from models_prm.stages import targets
+from models_prm.losses import targets
 from models_prm.tokenizer import LABELS, SOLUTION, STEP, StepEncoder, add_marks, train_tokenizer
 from models_prm.tree import StepTree
 

@@ -14,6 +14,7 @@ from models_prm.checkpoint import FILE
 from models_prm.config import ModelShape, Stage, TrainConfig, load_recipe
 from models_prm.errors import Cancelled, DataError, LeakError, RecipeError
 from models_prm.evaluate import evaluate_prm
+from models_prm.material import gather
 from models_prm.prm import CARD, read_card
 from models_prm.records import Progress, ScoringItem, problem_key
 from models_prm.scoring import PrmScorer
@@ -142,9 +143,7 @@ def test_held_out_problems_do_not_enter_by_the_corpus(tmp_path: Path) -> None:
     lines = [{"problem": sum_record(i)["question"]["problem"], "steps": [f"zqx{i}"]} for i in range(40)]
     corpus.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     config = small_config(tmp_path, sums_file(tmp_path), corpus=(corpus,))
-    from models_prm.train import _material
-
-    kept = {text.steps[0] for text in _material(config).corpus}
+    kept = {text.steps[0] for text in gather(config).corpus}
     assert len(kept) == 32
     assert train_prm(config).losses
 
