@@ -135,6 +135,11 @@ def _trajectory_rating(step: Mapping[str, Any]) -> Rating:
     return rating
 
 
+def trajectory_ratings(record: Mapping[str, Any]) -> list[Rating]:
+    """The rating of each step of the solution as it stands, as far as the labeler went."""
+    return [_trajectory_rating(step) for step in record["label"]["steps"]]
+
+
 def rating_counts(record: Mapping[str, Any]) -> RatingCounts:
     """Counts over every completion of a record, native or imported (phase 1 and 2)."""
     ratings = [completion.get("rating") for completion in _completions(record)]
@@ -143,5 +148,5 @@ def rating_counts(record: Mapping[str, Any]) -> RatingCounts:
         n_neutral=ratings.count(0),
         n_bad=ratings.count(-1),
         n_unrated=ratings.count(None),
-        first_error=first_error([_trajectory_rating(step) for step in record["label"]["steps"]]),
+        first_error=first_error(trajectory_ratings(record)),
     )

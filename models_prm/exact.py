@@ -119,10 +119,22 @@ def _ties_shared(right: Floats, tied: NDArray[np.bool_]) -> Floats:
     return np.repeat(np.diff(before[ends]) / sizes, sizes).reshape(right.shape)
 
 
-def pass_at_n_curve(correct: ArrayLike, counts: Sequence[int], slots: Sequence[int] | int) -> Floats:
-    """Probability [problems, len(counts)] that N samples hold a right one: the oracle's best of N."""
-    right = np.asarray(correct, np.float64)
-    return best_of_n_curve(right, right, counts, slots)
+def pass_at_n_curve(correct: ArrayLike, counts: Sequence[int], slots: int | Sequence[int]) -> Floats:
+    """Probability [problems, len(counts)] that N samples hold a right one: the oracle's best of N.
+
+    `correct` [problems, samples] as in `best_of_n_curve`, 0 where a row is filled up: one minus the chance
+    that N drawn slots hold none of the right ones.
+    """
+    right = np.asarray(correct).sum(1).astype(np.int64)
+    m = np.broadcast_to(np.asarray(slots, np.int64), right.shape)
+    if not len(counts) or min(counts) < 1 or (len(m) and max(counts) > m.min()) or np.any(right > m):
+        raise ValueError("need 1 <= n <= slots and right samples <= slots for every n and every problem")
+    result = np.empty((len(right), len(counts)))
+    for size in np.unique(m):
+        rows = m == size
+        missed = np.hstack([none_better(int(size), counts), np.zeros((len(counts), 1))])
+        result[rows] = 1.0 - missed[:, right[rows]].T
+    return result
 
 
 def spread(values: ArrayLike) -> Floats:

@@ -10,7 +10,7 @@ from labeling.models import Job, Pool, Solution
 from models_prm.aggregate import Neutral, score_of, step_scores
 from models_prm.interfaces import StepScorer
 from models_prm.records import CLASSES, ScoringItem, StepScores
-from selection import registry
+from selection import pool_reports, registry
 from selection.models import ModelVersion, Score, ScoreSet
 
 CHUNK = 256
@@ -48,6 +48,7 @@ def score_pool(
         is_complete=True, completed_at=timezone.now(), n_scored=score_set.scores.count()
     )
     score_set.refresh_from_db()
+    pool_reports.keep(score_set)
     return score_set
 
 

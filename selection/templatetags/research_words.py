@@ -1,6 +1,8 @@
 """Numbers and states of the bridge in words and badges."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import ordinal
@@ -31,6 +33,19 @@ BADGES = {
 def number(value: float | None, digits: int = 3) -> str:
     """A measure with fixed digits; a dash where it is not defined."""
     return DASH if value is None else f"{value:.{digits}f}"
+
+
+@register.filter
+def share(value: float | None) -> str:
+    """A share in [0, 1] as a percentage with one digit; a dash where it is not defined."""
+    return DASH if value is None else f"{100 * value:.1f}%"
+
+
+@register.filter
+def share_with_interval(point: Mapping[str, Any]) -> str:
+    """An accuracy with its 95% interval: 78.2% (75.0–81.1)."""
+    low, high = point["interval"]
+    return f"{share(point['accuracy'])} ({100 * low:.1f}{DASH}{100 * high:.1f})"
 
 
 @register.filter

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.models import Project
 from labeling.queries.labels import usable_labels
-from selection import queries, registry, reports
+from selection import pool_charts, queries, registry, reports
 from selection.forms import ReasonForm, TrainForm
 from selection.models import ModelVersion
 from selection.training import request_training
@@ -57,6 +57,8 @@ def model_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "report": report,
         "few": reports.FEW,
         "n": reports.held_out_n(report),
+        "reliability": pool_charts.reliability_chart(report),
+        "pools": pool_charts.pool_views(model.metrics),
         "interval": report.get("intervals", {}).get("auroc_bad"),
         "sets": model.score_sets.select_related("pool"),
         "generations": model.closed_generations.all(),

@@ -8,11 +8,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.models import Label, Pool, Project, Solution
-from models_prm.aggregate import step_score
 from selection import queries, registry
 from selection.forms import ScoreForm
 from selection.models import Score, ScoreSet
 from selection.requests import request_scoring
+from selection.step_views import BANDS, step_rows
 from selection.views.common import back, page_of, person, research_view, try_or_say
 
 
@@ -73,20 +73,10 @@ def solution_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "scores": ordered,
         "score": score,
         "labels": labels,
-        "steps": _steps(solution, score),
+        "steps": step_rows(solution.steps, score.step_probs if score is not None else [], list(labels)),
+        "bands": BANDS,
     }
     return render(request, "selection/solution.html", context)
-
-
-def _steps(solution: Solution, score: Score | None) -> list[dict[str, object]]:
-    """Each step with its score (None where there is none) and the band of five that colours it."""
-    probs = score.step_probs if score is not None else []
-    rows = []
-    for index, text in enumerate(solution.steps):
-        value = step_score(tuple(probs[index])) if index < len(probs) else None
-        band = None if value is None else min(4, int(value * 5))
-        rows.append({"text": text, "score": value, "band": band})
-    return rows
 
 
 @require_POST

@@ -85,10 +85,14 @@ def test_the_papers_size_stays_finite_and_sums_to_one() -> None:
 
 
 def test_pass_at_n_is_one_minus_the_chance_of_no_right_one() -> None:
-    correct = np.array([[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0] * 6])
-    found = exact.pass_at_n_curve(correct, [1, 2, 6], 6)
-    chance = [[1 - math.comb(6 - k, n) / math.comb(6, n) for n in (1, 2, 6)] for k in (1, 2, 0)]
+    correct = np.array([[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0] * 6, [1] * 6, [1, 1, 0, 0, 0, 0]])
+    slots = [6, 6, 6, 6, 4]
+    found = exact.pass_at_n_curve(correct, [1, 2, 4], slots)
+    rows = zip(correct.sum(1), slots, strict=True)
+    chance = [[1 - math.comb(m - int(k), n) / math.comb(m, n) for n in (1, 2, 4)] for k, m in rows]
     assert found == pytest.approx(np.array(chance))
+    with pytest.raises(ValueError, match="right samples <= slots"):
+        exact.pass_at_n_curve([[1, 1]], [1], 1)
 
 
 @pytest.mark.parametrize(

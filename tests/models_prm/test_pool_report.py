@@ -208,6 +208,21 @@ def test_minima_on_the_last_step_are_reported_beside_chance(tmp_path: Path) -> N
     assert report["minima_on_last_step"] == {"solutions": 2, "share": 0.5, "by_chance": 0.375}
 
 
+def test_problems_may_have_different_numbers_of_samples(tmp_path: Path) -> None:
+    lines = [
+        {"problem": p, "is_correct": i % 2 == 0, "answer": str(i % 2), "prm_score": 0.9 - i / 20}
+        for p, n in (("a", 2), ("b", 4), ("c", 7))
+        for i in range(n)
+    ]
+    report = report_of(tmp_path, lines)
+    assert report["n"] == [1, 2]
+    assert accuracies(report["pass_at_n"]) == [
+        round((1 / 2 + 1 / 2 + 4 / 7) / 3, 6),
+        round((1 + 5 / 6 + 6 / 7) / 3, 6),
+    ]
+    assert accuracies(report["best_of_n"]["prm_score"])[0] == accuracies(report["pass_at_n"])[0]
+
+
 def test_too_few_slots_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="slots 2 is fewer"):
         report_of(tmp_path, b9_lines(), slots=2)

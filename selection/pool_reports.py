@@ -1,0 +1,94 @@
+"""The report of a model on a pool it has scored: made by the worker, kept with the model, only read here.
+
+A page never computes it: numpy is loaded inside the functions that do.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from labeling.models import Solution
+from selection.models import ModelVersion, ScoreSet
+
+if TYPE_CHECKING:
+    from models_prm.best_of_n import PooledProblem
+
+RESAMPLES = 500
+# A curve needs problems with several samples; those with few beside others with many are left out.
+ENOUGH = 0.5
+
+
+def keep(score_set: ScoreSet) -> None:
+    """Compute the report of a complete score set and store it in its model's metrics, by pool.
+
+    Nothing is stored for a pool without two samples of any problem. Computed again after every scoring, from
+    the tables alone, so that a killed worker loses nothing.
+    """
+    report = report_of(score_set)
+    if report is None:
+        return
+    entry = {
+        "pool": score_set.pool.name,
+        "at": timezone.now().isoformat(timespec="seconds"),
+        "report": report,
+    }
+    with transaction.atomic():
+        model = ModelVersion.objects.select_for_update().get(pk=score_set.model_id)
+        pools = model.metrics.get("pools", {}) | {str(score_set.pool_id): entry}
+        model.metrics = model.metrics | {"pools": pools}
+        model.save(update_fields=["metrics"])
+
+
+def report_of(score_set: ScoreSet) -> dict[str, Any] | None:
+    """Best of N, votes, oracle, quintiles and strategies of a scored pool; `left_out`: problems with too few
+    samples. Answers vote together that are written alike or are the same number."""
+    from models_prm.pool_report import best_of_n_report
+
+    problems = list(_problems(score_set))
+    most = max((len(p.correct) for p in problems), default=0)
+    used = [p for p in problems if len(p.correct) >= max(2, ENOUGH * most)]
+    if not used:
+        return None
+    report = best_of_n_report(used, resamples=RESAMPLES)
+    return {**report, "left_out": len(problems) - len(used)}
+
+
+def _problems(score_set: ScoreSet) -> "Iterator[PooledProblem]":
+    from models_prm.best_of_n import PooledProblem
+
+    columns = ("problem_id", "subject", "level", "grade", "answer", "extra")
+    rows = (
+        score_set.scores.order_by("solution__problem_id", "solution_id")
+        .values_list(
+            "solution__problem_id",
+            "solution__problem__subject",
+            "solution__problem__level",
+            "solution__grade",
+            "solution__answer",
+            "solution__extra",
+            "step_probs",
+        )
+        .iterator(chunk_size=2000)
+    )
+    problem: PooledProblem | None = None
+    for *plain, step_probs in rows:
+        row = dict(zip(columns, plain, strict=True))
+        if problem is None or problem.key != str(row["problem_id"]):
+            if problem is not None:
+                yield problem
+            problem = PooledProblem(str(row["problem_id"]), subject=row["subject"], level=row["level"])
+        _add(problem, row, step_probs)
+    if problem is not None:
+        yield problem
+
+
+def _add(problem: "PooledProblem", row: dict[str, Any], step_probs: Sequence[Sequence[float]]) -> None:
+    scores = problem.add_step_probs([(p[0], p[1], p[2]) for p in step_probs])
+    orm = row["extra"].get("orm_score")
+    if isinstance(orm, int | float):
+        scores["orm_score"] = float(orm)
+    problem.add(
+        row["grade"] == Solution.Grade.RIGHT, row["answer"], scores, finish=row["extra"].get("finish")
+    )
