@@ -24,7 +24,12 @@ class Command(NamedTuple):
 COMMANDS: dict[str, Command] = {
     "train": Command("models_prm.cli.train", "train a process or outcome reward model from a recipe"),
     "score": Command("models_prm.cli.score", "score every step of solutions with a trained model"),
+    "serve": Command("models_prm.cli.serve", "serve step scores over HTTP"),
     "evaluate": Command("models_prm.cli.evaluate", "measure a model or a scored pool; JSON report"),
+    "finetune": Command("models_prm.cli.finetune", "teach a language model to write one step a line"),
+    "sample": Command("models_prm.cli.sample", "sample solutions into a pool; local weights or a server"),
+    "search": Command("models_prm.cli.search", "search for solutions: best of N, beam, MCTS; full records"),
+    "targets": Command("models_prm.cli.targets", "step labels from answers, a large model or roll-outs"),
     "grade": Command("models_prm.cli.grade", "compare given answers with true ones: right, wrong, unknown"),
 }
 

@@ -29,3 +29,11 @@ class ModelError(PrmError):
 
 class Cancelled(PrmError):
     """The caller asked to stop; a checkpoint was written, and the same call goes on from it."""
+
+
+class SamplingError(PrmError):
+    """A generator cannot be used: a server that refuses, or answers what cannot be read."""
+
+
+class SearchError(PrmError):
+    """A search cannot be run or drawn; the message names the setting or the record's field."""
