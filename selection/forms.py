@@ -26,6 +26,12 @@ def _recipes(project: Project) -> list[tuple[str, str]]:
 
 class TrainForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=120, help_text=_("New in this project."))
+    kind = forms.ChoiceField(
+        label=_("Kind"),
+        choices=ModelVersion.Kind.choices,
+        required=False,
+        help_text=_("Process: on labels. Outcome: on grades."),
+    )
     recipe = forms.ChoiceField(label=_("Recipe"), help_text=_("Model size and training, a file in recipes/."))
     seed = forms.IntegerField(
         label=_("Seed"), initial=0, min_value=0, max_value=2**31, help_text=_("Same seed, same model.")
@@ -36,6 +42,9 @@ class TrainForm(forms.Form):
         self.project = project
         self.fields["recipe"].choices = _recipes(project)  # type: ignore[attr-defined]
         self.fields["name"].initial = registry.free_name(project, "prm")
+
+    def clean_kind(self) -> str:
+        return str(self.cleaned_data["kind"] or ModelVersion.Kind.PRM)
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"]).strip()

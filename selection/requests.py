@@ -135,7 +135,7 @@ def request_scores(project: Project, asked: dict[str, Any], *, user: User) -> Jo
 
     Raises BadSubmission where the project has no such model, or none that can score.
     """
-    ready = registry.usable(project)
+    ready = registry.usable(project).filter(kind=ModelVersion.Kind.PRM)  # only these score steps
     named = asked.get("model")
     version = ready.filter(name=named).first() if named else registry.in_use(project) or ready.first()
     if version is None:

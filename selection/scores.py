@@ -99,10 +99,18 @@ def score_solutions(
     ]
 
 
+def _value(version: ModelVersion, result: StepScores) -> float | None:
+    """The solution's score: of a process model the product over its steps, of an outcome model p(+1) of the
+    last."""
+    if version.kind == ModelVersion.Kind.ORM:
+        return score_of(result, "last", "bad")
+    return score_of(result)
+
+
 def _score(score_set: ScoreSet, result: StepScores) -> Score:
     return Score(
         score_set=score_set,
         solution_id=int(result.key),
-        value=score_of(result),
+        value=_value(score_set.model, result),
         step_probs=[[round(p, 6) for p in step] for step in result.probs],
     )

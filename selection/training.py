@@ -18,7 +18,7 @@ from labeling.models import Job, Project, Solution, User
 from models_prm.config import TrainConfig, load_recipe
 from models_prm.errors import Cancelled, PrmError
 from models_prm.records import Progress, problem_key
-from selection import registry, snapshots
+from selection import outcomes, registry, snapshots
 from selection.models import ModelVersion
 
 CORPUS = "corpus.jsonl"
@@ -37,11 +37,8 @@ def draft_model(
     project: Project, *, name: str, kind: str = "prm", recipe: str = "", seed: int = 0
 ) -> ModelVersion:
     """A row for a model to be trained. Raises JobFailure or NotAllowedNow with the cure."""
-    if kind != ModelVersion.Kind.PRM:
-        raise JobFailure(
-            _("Outcome reward models cannot be trained here yet."),
-            _("Train a process reward model: --kind prm."),
-        )
+    if kind == ModelVersion.Kind.ORM:
+        outcomes.check(project)
     path = registry.recipe_path(recipe or registry.default_recipe(project))
     if ModelVersion.objects.filter(project=project, name=name).exists():
         raise NotAllowedNow(_("A model named “%s” exists already: choose another name.") % name)
@@ -99,16 +96,14 @@ def train_model(
 
 
 def prepare(version: ModelVersion) -> TrainConfig:
-    """The run's settings; the labels are frozen on the first call and stay the same on every later one."""
-    if version.snapshot is None:
-        version.snapshot = snapshots.freeze(version.project)
-        version.save(update_fields=["snapshot"])
-    train, held_out = snapshots.files_of(version.snapshot)
+    """The run's settings; its data are frozen on the first call and stay the same on every later one."""
     output = registry.directory(version)
     output.mkdir(parents=True, exist_ok=True)
+    train, held_out = _frozen(version, output)
     refused = snapshots.refused_problems(version.project)
     plain = {
         "name": version.name,
+        "kind": version.kind,
         "seed": version.seed,
         "data": [train],
         "held_out": [held_out] if held_out else [],
@@ -121,6 +116,16 @@ def prepare(version: ModelVersion) -> TrainConfig:
     if config.base and not _warms_up(config):
         return config
     return load_recipe(recipe, **plain, corpus=[_corpus(version, output / CORPUS, refused)])
+
+
+def _frozen(version: ModelVersion, output: Path) -> tuple[Path, Path | None]:
+    """Files of labels for a process model, of graded solutions for an outcome model."""
+    if version.kind == ModelVersion.Kind.ORM:
+        return outcomes.freeze(version.project, output)
+    if version.snapshot is None:
+        version.snapshot = snapshots.freeze(version.project)
+        version.save(update_fields=["snapshot"])
+    return snapshots.files_of(version.snapshot)
 
 
 def _run(
@@ -139,7 +144,9 @@ def _run(
     except Cancelled as error:
         raise JobCancelled from error
     metrics: dict[str, Any] = {"parameters": result.card["parameters"], "train": result.card["train"]}
-    if config.held_out:
+    if config.kind == "orm":
+        metrics["outcomes"] = result.metrics
+    elif config.held_out:
         metrics["held_out"] = evaluate_prm(result.model_dir, config.held_out, resamples=400)
     return metrics
 

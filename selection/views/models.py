@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.models import Project
 from labeling.queries.labels import usable_labels
-from selection import pool_charts, queries, registry, reports
+from selection import outcomes, pool_charts, queries, registry, reports
 from selection.forms import ReasonForm, TrainForm
 from selection.models import ModelVersion
 from selection.training import request_training
@@ -20,6 +20,7 @@ def _list(request: HttpRequest, project: Project, form: TrainForm, status: int =
         "page_obj": page_of(request, queries.models_of(project)),
         "form": form,
         "n_labels": usable_labels(project).count(),
+        "n_graded": outcomes.graded(project).count(),
         "few": reports.FEW,
     }
     return render(request, "selection/models.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Train a reward model on the project's usable labels."""
+"""Train a reward model: on the project's usable labels, or (outcome) on the grades of its pools."""
 
 from typing import Any
 
@@ -13,7 +13,8 @@ from selection.training import request_training, resume_or_draft
 
 class Command(LoopCommand):
     help = (
-        "Train a reward model on the project's labels. The same command goes on where a killed one stopped."
+        "Train a reward model: process (prm) on the project's labels, outcome (orm) on the graded solutions "
+        "of its pools. The same command goes on where a killed one stopped."
     )
     example = "train_reward_model --kind prm --name prm-1 --recipe recipes/tiny.toml"
 
@@ -37,6 +38,8 @@ class Command(LoopCommand):
 
 def told(version: ModelVersion) -> str:
     """The held-out numbers in one line, with their n."""
+    if version.kind == ModelVersion.Kind.ORM:
+        return _told_of_outcomes(version.metrics.get("outcomes", {}))
     steps = version.metrics.get("held_out", {}).get("steps")
     if not steps or steps["auroc_bad"] is None:
         return _("too few held-out labels to measure it.")
@@ -46,4 +49,14 @@ def told(version: ModelVersion) -> str:
         "ap": steps["average_precision_bad"],
         "prior": prior,
         "n": n,
+    }
+
+
+def _told_of_outcomes(numbers: dict[str, Any]) -> str:
+    """How often the right one of two held-out samples of a problem scores higher."""
+    if not numbers.get("pairs"):
+        return _("too few held-out solutions to measure it.")
+    return _("the right one of two samples scores higher in %(share).1f%% of %(n)d held-out pairs.") % {
+        "share": 100 * numbers["pair_accuracy"],
+        "n": numbers["pairs"],
     }
