@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-WIDTH, HEIGHT = 640.0, 380.0
-LEFT, RIGHT, TOP, FOOT = 54.0, 168.0, 18.0, 50.0
+HEIGHT, LEFT, TOP, FOOT = 380.0, 54.0, 32.0, 50.0
+PLOT_WIDTH = 440.0  # of the axes; the names beside them take the room they need
+LETTER = 7.3  # mean width of a letter at 13 px
 SERIES = 6
 _LIGHT = ("#1d54d8", "#b3261e", "#0b7456", "#7c5f00", "#6b3fa0", "#4b5551")
 _DARK = ("#8aabff", "#ff8f86", "#4ec9a2", "#e2bf4f", "#c7a6ff", "#b3bcb8")
@@ -62,7 +63,7 @@ def lines(
     series = [s for s in series if s.points]
     values = [y for s in series for _, y in s.points] + [v for s in series for b in s.band or () for v in b]
     xs = sorted({x for s in series for x, _ in s.points})
-    canvas = _Canvas(words, _axis_range(values, y_range), percent)
+    canvas = _Canvas(words, _axis_range(values, y_range), percent, [s.name for s in series])
     canvas.x_range = (_place(xs[0], log_x), _place(xs[-1], log_x)) if xs else (0.0, 1.0)
     canvas.y_axis()
     canvas.x_ticks([(_place(x, log_x), _short(x)) for x in (xs if log_x else _ticks(*canvas.x_range))])
@@ -84,9 +85,9 @@ def lines(
 
 def bars(groups: Sequence[str], series: Sequence[Bars], words: Words, *, standalone: bool = True) -> str:
     """Grouped bars from 0 to 1, their values as text on top, their names beside."""
-    canvas = _Canvas(words, (0.0, 1.0), percent=True)
+    canvas = _Canvas(words, (0.0, 1.0), True, [f"0. {one.name}" for one in series])
     canvas.y_axis()
-    slot = (WIDTH - LEFT - RIGHT) / max(1, len(groups))
+    slot = PLOT_WIDTH / max(1, len(groups))
     width = slot * 0.8 / max(1, len(series))
     for place, group in enumerate(groups):
         left = LEFT + place * slot + slot * 0.1
@@ -104,7 +105,7 @@ def bars(groups: Sequence[str], series: Sequence[Bars], words: Words, *, standal
     step = (HEIGHT - TOP - FOOT) / (len(series) + 1)
     for number, one in enumerate(series):
         y = TOP + step * (number + 0.6)
-        x = WIDTH - RIGHT + 14
+        x = LEFT + PLOT_WIDTH + 14
         canvas.add(
             f'<rect class="plot-bar plot-{number % SERIES}" x="{x}" y="{y - 9:.1f}" width="11" height="11"/>'
         )
@@ -120,31 +121,42 @@ def reliability(
     standalone: bool = True,
 ) -> str:
     """Observed share against predicted probability; the dotted diagonal is a perfect forecast."""
-    canvas = _Canvas(words, (0.0, 1.0), percent=True)
-    canvas.x_range = (0.0, 1.0)
+    canvas = _Canvas(words, (0.0, 1.0), True, [*[name for name, _ in curves], perfect])
     canvas.y_axis()
     canvas.x_ticks([(x, f"{100 * x:.0f}%") for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)])
-    ends = [canvas.x(0.0), canvas.y(0.0), canvas.x(1.0), canvas.y(1.0)]
-    canvas.add('<line class="plot-ideal" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>'.format(*ends))
+    corners = [canvas.x(0.0), canvas.y(0.0), canvas.x(1.0), canvas.y(1.0)]
+    canvas.add('<line class="plot-ideal" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>'.format(*corners))
     shown = [(name, sorted(points)) for name, points in curves if points]
     for number, (_, points) in enumerate(shown):
         canvas.line([(canvas.x(x), canvas.y(y)) for x, y in points], number)
-    canvas.names([*[(name, canvas.y(points[-1][1])) for name, points in shown], (perfect, canvas.y(1.0))])
+    ends = [(name, canvas.y(points[-1][1])) for name, points in shown]
+    canvas.names([*ends, (perfect, canvas.y(1.0))], marked=len(ends))
     return canvas.svg(standalone)
+
+
+def key(number: int) -> str:
+    """A small picture of how series `number` is drawn, for a legend in a page: its dash and its marker."""
+    kind = number % SERIES
+    dash = f' stroke-dasharray="{_DASHES[kind]}"' if _DASHES[kind] else ""
+    line = f'<polyline class="plot-line plot-{kind}"{dash} points="0,7 30,7"/>'
+    return f'<svg class="plot-key" viewBox="0 0 30 14" aria-hidden="true">{line}{_marker(15, 7, kind)}</svg>'
 
 
 class _Canvas:
     """The frame of a chart: scales, axes, and the elements drawn so far."""
 
-    def __init__(self, words: Words, y_range: tuple[float, float], percent: bool) -> None:
+    def __init__(
+        self, words: Words, y_range: tuple[float, float], percent: bool, names: Sequence[str]
+    ) -> None:
         self.words, self.y_range, self.percent = words, y_range, percent
         self.x_range = (0.0, 1.0)
+        self.width = LEFT + PLOT_WIDTH + 34 + LETTER * max(map(len, names), default=0)
         self.parts: list[str] = []
 
     def x(self, value: float) -> float:
         low, high = self.x_range
         share = (value - low) / (high - low) if high > low else 0.5
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return LEFT + share * PLOT_WIDTH
 
     def y(self, value: float) -> float:
         low, high = self.y_range
@@ -160,14 +172,15 @@ class _Canvas:
 
     def y_axis(self) -> None:
         """Grid lines with their values, and the names of both axes."""
+        right = LEFT + PLOT_WIDTH
         for value in _ticks(*self.y_range):
             y = self.y(value)
-            self.add(f'<line class="plot-grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+            self.add(f'<line class="plot-grid" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
             self.text(LEFT - 7, y + 4, f"{100 * value:.4g}%" if self.percent else _short(value), "end")
         base = HEIGHT - FOOT
-        self.add(f'<line class="plot-axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}"/>')
-        self.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, self.words.x, "middle")
-        self.text(6, TOP - 5, self.words.y)
+        self.add(f'<line class="plot-axis" x1="{LEFT}" x2="{right}" y1="{base}" y2="{base}"/>')
+        self.text((LEFT + right) / 2, HEIGHT - 8, self.words.x, "middle")
+        self.text(6, TOP - 16, self.words.y)
 
     def x_ticks(self, ticks: Sequence[tuple[float, str]]) -> None:
         """Values under the axis, those that would run into each other left out (the last one stays)."""
@@ -187,8 +200,8 @@ class _Canvas:
         for x, y in points:
             self.add(_marker(x, y, kind))
 
-    def names(self, ends: Sequence[tuple[str, float]]) -> None:
-        """Names beside the ends of the lines, moved apart where they would overlap, each with its marker."""
+    def names(self, ends: Sequence[tuple[str, float]], marked: int = SERIES) -> None:
+        """Names beside the ends of the lines, moved apart where they overlap; markers for the first ones."""
         order = sorted(range(len(ends)), key=lambda i: ends[i][1])
         places = [ends[i][1] for i in order]
         for i in range(1, len(places)):
@@ -198,14 +211,14 @@ class _Canvas:
             limit = places[i + 1] - 17 if i + 1 < len(places) else places[i] - over
             places[i] = min(places[i], limit)
         for i, y in zip(order, places, strict=True):
-            if i < SERIES:
-                self.add(_marker(WIDTH - RIGHT + 15, y, i % SERIES))
-            self.text(WIDTH - RIGHT + 25, y + 4, ends[i][0])
+            if i < marked:
+                self.add(_marker(LEFT + PLOT_WIDTH + 15, y, i % SERIES))
+            self.text(LEFT + PLOT_WIDTH + 25, y + 4, ends[i][0])
 
     def svg(self, standalone: bool) -> str:
         """The whole chart."""
         label = quoteattr(". ".join(filter(None, (self.words.title, self.words.about))))
-        box = f'class="plot" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img"'
+        box = f'class="plot" viewBox="0 0 {self.width:.0f} {HEIGHT:g}" role="img"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {box}'
         style = f"<style>{_style()}</style>" if standalone else ""
         ground = '<rect class="plot-ground" width="100%" height="100%"/>' if standalone else ""

@@ -16,7 +16,8 @@ from models_prm.report import curves_of
 class PoolView:
     """One pool's report: pictures (empty where there is nothing to draw) and the numbers behind them.
 
-    `points` and `quintiles` are rows of (first cells, accuracies by curve); `grid` is by neutral.
+    `legend` pairs each curve's dash and marker with its name, for screens that cannot show the names beside
+    the lines. `points` and `quintiles` are rows of (first cells, accuracies by curve); `grid` is by neutral.
     """
 
     pool_id: int
@@ -24,6 +25,7 @@ class PoolView:
     report: Mapping[str, Any]
     n: int
     names: list[str]
+    legend: list[tuple[SafeString, str]]
     curve: SafeString
     points: list[tuple[int, list[Mapping[str, Any]]]]
     quintile_chart: SafeString
@@ -61,6 +63,7 @@ def _view(pool_id: int, entry: Mapping[str, Any]) -> PoolView:
         report=report,
         n=report["n"][-1],
         names=names,
+        legend=[(_drawn(plots.key(number)), name) for number, name in enumerate(names)],
         curve=_curve(report, curves),
         points=[(n, [points[i] for points in curves.values()]) for i, n in enumerate(report["n"])],
         quintile_chart=_quintile_chart(report, list(curves)),

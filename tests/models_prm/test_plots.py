@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from models_prm.plots import Bars, Line, Words, bars, lines, reliability
+from models_prm.plots import Bars, Line, Words, bars, key, lines, reliability
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = Words("Best <of> N", "N & more", "solved", "about")
@@ -73,6 +73,21 @@ def test_names_at_the_ends_of_lines_never_overlap() -> None:
     )
     assert all(b - a >= 16.9 for a, b in zip(places, places[1:], strict=False))
     assert places[-1] < 380
+
+
+def test_names_have_the_room_they_need() -> None:
+    long = "a vote weighted by the product of all steps"
+    root = ET.fromstring(lines([Line(long, [(1, 0.5), (2, 0.6)])], WORDS))
+    width = float((root.get("viewBox") or "").split()[2])
+    (place,) = [float(n.get("x") or 0) for n in root.iter(f"{SVG}text") if n.text == long]
+    assert width - place > 7 * len(long)
+
+
+def test_a_legend_shows_dash_and_marker() -> None:
+    keys = [key(number) for number in range(6)]
+    assert len(set(keys)) == 6
+    for svg in keys:
+        ET.fromstring(svg)
 
 
 def test_ticks_are_round_and_do_not_run_into_each_other() -> None:
