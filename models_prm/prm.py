@@ -73,9 +73,7 @@ class Prm:
             added = torch.zeros(mask.shape, dtype=kind or self.lm.dtype, device=self.device)
             mask = added.masked_fill_(~mask, float("-inf"))
         ids = torch.from_numpy(batch.ids).to(self.device)
-        given = (
-            {"input_ids": ids} if self.marks is None else {"inputs_embeds": self.marks.embed(self.lm, ids)}
-        )
+        given = {"input_ids": ids} if self.marks is None else {"inputs_embeds": self.embed(ids)}
         out: Any = self.lm.base_model(
             **given,
             attention_mask=mask if mask.is_floating_point() else mask.long(),
@@ -84,6 +82,13 @@ class Prm:
         )
         states = out.last_hidden_state
         assert isinstance(states, Tensor)
+        return states
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """Embeddings [b, t, width] of ids [b, t], with the marks' own rows where adapters train."""
+        if self.marks is not None:
+            return self.marks.embed(self.lm, ids)
+        states: Tensor = self.lm.get_input_embeddings()(ids)
         return states
 
     def label_logits(self, hidden: Tensor, batch: Batch) -> Tensor:

@@ -22,6 +22,7 @@ from models_prm.collate import Piece, collate, plan_batches, sequence
 from models_prm.config import Stage, TrainConfig
 from models_prm.distributed import Group
 from models_prm.errors import Cancelled
+from models_prm.learning import learns_packed, step_sums
 from models_prm.losses import label_sum, label_weight, token_count, token_sum
 from models_prm.prm import Prm
 from models_prm.records import OnProgress, Progress, ShouldStop
@@ -122,7 +123,7 @@ def make_optimizer(prm: Prm, stage: Stage) -> torch.optim.Optimizer:
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": stage.weight_decay},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=stage.lr, betas=(0.9, 0.98))
+    return torch.optim.AdamW(groups, lr=stage.lr, betas=(0.9, 0.98), fused=True)
 
 
 def run_stage(run: Run, name: str, pieces: Sequence[Piece], state: dict[str, Any] | None) -> None:
@@ -200,6 +201,11 @@ def _weights(config: TrainConfig, name: str, pieces: Sequence[Piece]) -> dict[st
 def _losses(run: Run, pieces: Sequence[Piece], weights: dict[str, float]) -> dict[str, Tensor]:
     """This part's share of each loss, in one forward pass."""
     prm, encoder = run.prm, run.prm.encoder
+    if run.config.packing == "tree" and learns_packed(prm.lm):
+        asked = {"labels": "label_loss" in weights, "texts": "lm_loss" in weights}
+        with torch.autocast(prm.device.type, torch.bfloat16, enabled=run.config.autocast):
+            sums = step_sums(prm, pieces, run.config, **asked)
+        return {key: value / weights[key] for key, value in sums.items()}
     batch = collate([sequence(p, encoder.step_id) for p in pieces], encoder.pad_id, multiple=PAD_TO)
     parts: dict[str, Tensor] = {}
     with torch.autocast(prm.device.type, torch.bfloat16, enabled=run.config.autocast):
