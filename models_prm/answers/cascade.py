@@ -30,7 +30,7 @@ def quick_grade(
     """The grade of a pair that needs no algebra, or None: ask the slow graders."""
     if truth is None or not truth.strip():
         return Grade(UNKNOWN, "no truth")
-    if answer is None or not answer.strip():
+    if answer is None or not any(letter.isalnum() or letter > "\x7f" for letter in answer):
         return Grade(WRONG, "no answer")
     if answer.strip() == truth.strip():
         return Grade(RIGHT, "string", {"string": RIGHT})

@@ -6,6 +6,7 @@ different (or different words, units, bases, kinds); `UNKNOWN` leaves the pair t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -16,23 +17,22 @@ from models_prm.answers.identity import LOG_BASES, has_bare_log, proportional, s
 from models_prm.answers.nodes import Node, UnbalancedError, UnreadableError
 from models_prm.answers.normalise import clock_time, tidy
 from models_prm.answers.parse import read_answer
+from models_prm.answers.respell import aligned, number_in_words, respell
 from models_prm.answers.tokens import has_grouping_commas
 from models_prm.answers.units import DEGREE, PERCENT, UNITS, Unit, may_be_one
 from models_prm.answers.verdict import Verdict
 
 RIGHT, WRONG, UNKNOWN = Verdict.RIGHT, Verdict.WRONG, Verdict.UNKNOWN
-_NUMBER_WORDS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
-    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
-}  # fmt: skip
+_JOINTS = re.compile(r",|;|\band\b|\bor\b|&")
 _SCALAR = (n.Num, n.Sym, n.Const, n.Sum, n.Product, n.Quotient, n.Power, n.Call, n.Integral)
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 
 
 def compare_texts(answer: str, truth: str) -> Verdict:
     """Compare two answers as written. An answer whose brackets do not match is wrong, not unknown."""
-    answer, truth = tidy(answer), tidy(truth)
+    answer, truth = aligned(respell(tidy(answer)), respell(tidy(truth)))
+    if answer and answer == truth:
+        return RIGHT
     times = clock_time(answer), clock_time(truth)
     if times[0] and times[1] and (times[0][3] or times[1][3]):
         # With a.m. or p.m. on one side it is no ratio; the other may have left it out.
@@ -197,9 +197,14 @@ def _texts(left: Node, right: Node) -> Verdict:
         return RIGHT if a == b and (a or left.words == right.words) else WRONG
     text, other = (left, right) if isinstance(left, n.Text) else (right, left)
     assert isinstance(text, n.Text)
-    number = _NUMBER_WORDS.get(text.words.strip().casefold())
+    number = number_in_words(text.words.casefold())
     if number is not None:
         return compare(n.Num(Fraction(number)), other)
+    if isinstance(other, n.Listing):
+        words = [word for word in _JOINTS.split(text.words) if word.strip()]
+        return _in_any_order([n.Text(word) for word in words], other.items) if len(words) > 1 else WRONG
+    if other == n.Braces(()) and _letters(text.words) == "none":
+        return RIGHT
     if isinstance(other, n.Sym | n.Const):
         return RIGHT if _letters(text.words) == _letters(other.name) else WRONG
     if isinstance(other, n.Product) and all(isinstance(factor, n.Sym | n.Const) for factor in other.factors):
@@ -245,6 +250,12 @@ def _is_name(node: Node) -> bool:
     return is_call and len(node.factors) <= 3 if isinstance(node, n.Product) else False
 
 
+def _is_call_of(left: Node, right: Node) -> bool:
+    """Whether one side is y and the other something like f(x)."""
+    sides = (left, right)
+    return n.Sym("y") in sides and any(isinstance(s, n.Product) and len(s.factors) == 2 for s in sides)
+
+
 def _two_relations(left: n.Relation, right: n.Relation) -> Verdict:
     if left.operators == right.operators and len(left.sides) == len(right.sides):
         if all(compare(a, b) is RIGHT for a, b in zip(left.sides, right.sides, strict=True)):
@@ -253,7 +264,8 @@ def _two_relations(left: n.Relation, right: n.Relation) -> Verdict:
         if named and left.sides[0] == right.sides[0]:
             return compare(left.sides[1], right.sides[1])
         if named and free_names(left.sides[1]) and compare(left.sides[1], right.sides[1]) is RIGHT:
-            return UNKNOWN  # y = x + 1 may be meant by f(x) = x + 1
+            # y = x + 1 is the graph of f(x) = x + 1.
+            return RIGHT if _is_call_of(left.sides[0], right.sides[0]) else UNKNOWN
     if len(left.operators) == len(right.operators) == 1:
         return _rearranged(left, right)
     turned = tuple(_FLIPPED.get(operator, "") for operator in reversed(right.operators))

@@ -143,9 +143,9 @@ class FormulaParser(ABC):
 
     def postfix(self, node: Node) -> Node:
         """Factorial marks after a value."""
-        while self.next.kind == "!":
-            self.position += 1
-            node = n.Call("factorial", (node,))
+        while self.take("!"):
+            # 5!! is 5 * 3 * 1, not (5!)!.
+            node = n.Call("double_factorial" if self.take("!") else "factorial", (node,))
         return node
 
     def script(self) -> Node:
@@ -235,6 +235,8 @@ class FormulaParser(ABC):
         elif self.next == Token("unit", "degree"):
             self.position += 1
             argument = radians(argument)
+        if exponent == n.Num(Fraction(-1)) and name in {"sin", "cos", "tan"}:
+            return n.Call(f"arc{name}", (argument,))
         call: Node = n.Call(name, (argument,) if base is None else (argument, base))
         return call if exponent is None else n.Power(call, exponent)
 

@@ -7,6 +7,7 @@ grader's worker imports this module.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sympy
@@ -15,6 +16,8 @@ from math_verify import LatexExtractionConfig, parse, verify
 from models_prm.answers.normalise import tidy
 from models_prm.answers.verdict import Verdict
 
+# What stands under a sum, a limit or an integral is no relation, and no base of digits.
+_BOUNDS = re.compile(r"\\(?:sum|prod|lim|int|log)(?:\\limits)?\s*_\s*(?:\{[^{}]*\}|\w)")
 _TINY = sympy.Rational(1, 10**4)
 
 
@@ -38,6 +41,7 @@ def _shadow(parsed: list[Any], text: str) -> bool:
     """A relation read as a bare number, or digits with a base read without it."""
     value = parsed[0]
     number = isinstance(value, sympy.Expr) and bool(value.is_number)
+    text = _BOUNDS.sub("", text)
     return number and any(mark in text for mark in ("=", "<", ">", "\\le", "\\ge", "_", "\\ne"))
 
 

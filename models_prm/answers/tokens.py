@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from models_prm.answers.nodes import UnreadableError
-from models_prm.answers.units import LETTER_UNITS, known_unit
+from models_prm.answers.units import LETTER_UNITS, known_unit, unit_of
 
 
 class Token(NamedTuple):
@@ -113,7 +113,8 @@ def _text_tokens(words: str, exponent: str | None, after_value: bool) -> list[To
     plain = words.strip()
     if plain.casefold().strip(", ") in {"or", "and", ""} and plain:
         return [Token(",", plain)]
-    if _MATH_WORDS.search(plain) and not re.search(r"[A-Za-z]{2}", plain):
+    measures = after_value and unit_of(plain).dimension != ""
+    if _MATH_WORDS.search(plain) and not measures and not re.search(r"[A-Za-z]{2}", plain):
         return tokenise(plain)
     if len(plain) == 1 and plain.isalpha() and not after_value:
         return [Token("letter", plain)]

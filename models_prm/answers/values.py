@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, factorial, isqrt
+from math import comb, factorial, isqrt, prod
 from typing import Any
 
 from mpmath import iv  # type: ignore[import-untyped]
@@ -161,6 +161,10 @@ def _real_power(base: Real, exponent: Real) -> Value:
     if not x.a > 0:
         if isinstance(base, Fraction) and base == 0 and isinstance(exponent, Fraction) and exponent > 0:
             return Value(Fraction(0))
+        if x.b < 0 and isinstance(exponent, Fraction) and exponent.denominator % 2 == 1:
+            # (-8)^{1/3} is -2 at school.
+            size = _real_power(-base, exponent)
+            return size if exponent.numerator % 2 == 0 else multiply(Value(Fraction(-1)), size)
         raise NoValueError("fractional power of a negative number")
     y = interval(exponent)
     if y.a > _MAX_EXPONENT:
@@ -245,8 +249,12 @@ def real_function(name: str, x: Value) -> Value:
         raise NoValueError(f"{name} of a complex number")
     if name == "factorial":
         return Value(Fraction(factorial(_small_whole(x))))
+    if name == "double_factorial":
+        return Value(Fraction(prod(range(_small_whole(x), 0, -2))))
     if name in {"sinh", "cosh", "tanh"}:
         return _hyperbolic(name, x)
+    if name in {"arcsin", "arccos", "arctan"}:
+        return _inverse(name, interval(x.re))
     angle = interval(x.re)
     if abs(angle).b > _MAX_EXPONENT:
         raise NoValueError("angle too large")
@@ -257,6 +265,16 @@ def real_function(name: str, x: Value) -> Value:
     if name not in parts:
         raise NoValueError(f"no arithmetic for {name}")
     return divide(*parts[name])
+
+
+def _inverse(name: str, x: Real) -> Value:
+    """The principal angle: of a point on the half circle for arcsin and arccos."""
+    if name == "arctan":
+        return Value(iv.atan2(x, iv.mpf(1)))
+    if not (x.a >= -1 and x.b <= 1):
+        raise NoValueError(f"{name} of a number beyond 1")
+    other = iv.sqrt(abs(1 - x * x))
+    return Value(iv.atan2(x, other) if name == "arcsin" else iv.atan2(other, x))
 
 
 def _hyperbolic(name: str, x: Value) -> Value:

@@ -63,6 +63,8 @@ def test_b12_each_row_of_the_survey_is_graded_right_however_it_is_wrapped(
     [
         (None, "3", WRONG, "no answer"),
         ("", "0", WRONG, "no answer"),
+        ("?", "0", WRONG, "no answer"),
+        (" $ $ ", "0", WRONG, "no answer"),
         ("3", None, UNKNOWN, "no truth"),
         ("", "", UNKNOWN, "no truth"),
         (r"\frac{1}{2}", r"\frac{1}{2}", RIGHT, "string"),
@@ -223,6 +225,9 @@ def test_the_papers_rules_are_conservative(given: str, truth: str, verdict: Verd
     [
         ("x^2-1", "(x+1)(x-1)", RIGHT),
         ("x^2", "x^3", WRONG),
+        (r"\sum_{k=1}^{10} k", "55", RIGHT),
+        (r"\sum_{k=1}^{10} k", "54", WRONG),
+        (r"\int_0^1 x^2 dx", r"\frac13", RIGHT),
         (r"\frac{1}{2006!}", r"\frac{1}{2004!}", UNKNOWN),
         ("52", "52_8", UNKNOWN),
         ("3x+4y+14=0", "3x-y+13=0", WRONG),
