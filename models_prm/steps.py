@@ -41,7 +41,7 @@ _MARKS = re.compile(
     r"|\\.|(?P<dollars>\$\$)|(?P<asy>\[asy\])|(?P<asy_end>\[/asy\])",
     re.DOTALL,
 )
-_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
 # The look-behind keeps a long run of blanks from being tried at each of its characters.
 _NEWLINE = re.compile(r"(?<![ \t])[ \t]*\r?\n")
 _BLANK_LINE = re.compile(r"(?<![ \t])[ \t]*\r?\n(?:[ \t]*\r?\n)+")
@@ -95,8 +95,16 @@ def _splitter(name: str) -> Splitter:
 
 
 def _pairs_of_fences(text: str) -> list[Span]:
-    marks = [match.span() for match in _FENCE.finditer(text)]
-    return [(start[0], end[1]) for start, end in zip(marks[::2], marks[1::2], strict=False)]
+    """A fence closes with the mark that opened it; the other mark inside it is text."""
+    pairs: list[Span] = []
+    opened: re.Match[str] | None = None
+    for mark in _FENCE.finditer(text):
+        if opened is None:
+            opened = mark
+        elif mark[1] == opened[1]:
+            pairs.append((opened.start(), mark.end()))
+            opened = None
+    return pairs
 
 
 def _paired_marks(text: str, fences: list[Span]) -> Iterator[Span]:

@@ -131,12 +131,24 @@ def side_of(label: Label) -> Line:
         "source": {"name": source.name, "sha256": source.sha256, "line": label.source_line}
         if source
         else None,
+        "splitter": _splitter(label),
         "side": label.side,
     }
 
 
 def _row_side(label: Label, walk: _Walk) -> Line:
-    return {"label": label.pk, "record_hash": label.record_hash, "row": walk.kind, "last_step": walk.step}
+    return {
+        "label": label.pk,
+        "record_hash": label.record_hash,
+        "row": walk.kind,
+        "last_step": walk.step,
+        "splitter": _splitter(label),
+    }
+
+
+def _splitter(label: Label) -> str | None:
+    """What cut the solution into these steps; null where only the judgement is known."""
+    return label.solution.splitter if label.solution else None
 
 
 def _tagged(problem: str, steps: tuple[str, ...], tags: list[str]) -> str:

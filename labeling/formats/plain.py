@@ -1,7 +1,8 @@
 """Plain JSON lines: `problem`, `answer` (the right one), `solution` (a text) or `steps` (a list).
 
 Of a problem, `solution` is the reference solution. Of a pool, it is the sampled solution, and
-`given_answer`, `is_correct`, `generator` and `id` may stand beside it.
+`given_answer`, `is_correct`, `generator`, `id`, `splitter` (what made the steps) and `finish` ("stop" or
+"length") may stand beside it.
 """
 
 from collections.abc import Mapping
@@ -38,10 +39,17 @@ def parse_solution(data: Mapping[str, Any]) -> SolutionRow:
         external_id=fields.word("id", 200),
         generator=fields.word("generator", 200),
         is_correct=right,
-        extra={} if right is None else {"is_correct": right},
+        splitter=fields.word("splitter", 24),
+        extra=_extra(data, right),
     )
     fields.done()
     return row
+
+
+def _extra(data: Mapping[str, Any], right: bool | None) -> dict[str, Any]:
+    """The file's own verdict, and why the sample ended: one that was cut off may not win a best-of-N."""
+    finish = {"finish": data["finish"]} if data.get("finish") in {"stop", "length"} else {}
+    return finish if right is None else {"is_correct": right, **finish}
 
 
 def _problem(fields: Fields, solution: str | None, external_id: str) -> ProblemRow:

@@ -26,7 +26,7 @@ class SolutionRow:
 
     `answer` None: to be found in the text. `is_correct` is the file's own verdict on the final answer;
     it is the grade only where no truth is known. `once`: an equal solution in the file is the same one (two
-    people judged it), not another sample.
+    people judged it), not another sample. `splitter` names what made the steps, where the file says so.
     """
 
     problem: ProblemRow
@@ -37,6 +37,7 @@ class SolutionRow:
     generator: str = ""
     is_correct: bool | None = None
     once: bool = False
+    splitter: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
 
 

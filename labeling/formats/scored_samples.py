@@ -27,7 +27,7 @@ def parse_solution(data: Mapping[str, Any]) -> SolutionRow:
     _check_probabilities(fields, len(steps))
     for name in SCORES:
         fields.number(name)
-    kept = (*SCORES, "rating_probs", "is_correct")
+    kept = (*SCORES, "rating_probs", "is_correct", "finish")
     row = SolutionRow(
         problem=ProblemRow(
             text=fields.text("problem"),
@@ -39,6 +39,7 @@ def parse_solution(data: Mapping[str, Any]) -> SolutionRow:
         steps=steps,
         answer=fields.answer("answer") or fields.answer("given_answer"),
         is_correct=right,
+        splitter=fields.word("splitter", 24),
         extra={name: data[name] for name in kept if data.get(name) is not None},
     )
     fields.done()

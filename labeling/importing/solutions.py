@@ -54,7 +54,7 @@ def prepare(row: SolutionRow) -> tuple[dict[str, Any], str | None]:
 
 def _steps(row: SolutionRow) -> tuple[list[str], str]:
     if row.steps is not None:
-        return list(row.steps), "given"
+        return list(row.steps), row.splitter or "given"
     if hooks.split_steps is None:
         cure = _("give the solution as a list of steps.")
         raise BadRecord([Fault(_("no step splitter is plugged in."), cure, "solution")])

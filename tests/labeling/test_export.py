@@ -107,6 +107,8 @@ def test_the_side_file_says_what_goes_beyond_the_line(busy: Project, tmp_path: P
     assert [side["is_extra"] for side in sides[7:9]] == [True, False]
     assert datetime.fromisoformat(sides[8]["quarantined_at"]).tzinfo is not None
     assert sides[8]["quarantine_reason"] == "slipping"
+    assert sides[1]["splitter"] == "given"
+    assert sides[9]["splitter"] is None, "the line came without a solution of ours"
     assert (sides[9]["origin"], sides[9]["side"], sides[9]["source"]["line"]) == (
         "file",
         {"rebuilt_from": "x[0]"},

@@ -110,6 +110,13 @@ def test_solutions_are_split_numbered_and_traced_to_their_line(bring: Any) -> No
     assert [summary.counts[f"grade_{grade}"] for grade in ("right", "wrong", "unknown")] == [2, 1, 0]
 
 
+def test_what_made_the_steps_and_why_a_sample_ended_are_kept(bring: Any) -> None:
+    bring("solutions", sample(1, splitter="blank_line", finish="length"), sample(2), pool="new")
+    cut, plain = Solution.objects.order_by("id")
+    assert (cut.splitter, cut.extra.get("finish")) == ("blank_line", "length")
+    assert (plain.splitter, "finish" in plain.extra) == ("given", False)
+
+
 def test_the_generator_of_a_pool_is_known_when_all_its_solutions_have_one(bring: Any) -> None:
     bring("solutions", sample(1, generator="pen"), sample(2, generator="pen"), pool="a")
     bring("solutions", sample(1, generator="pen"), sample(2, generator="ink"), pool="b")

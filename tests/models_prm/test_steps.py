@@ -34,7 +34,7 @@ PIECES = (
         "\u2028",
         "\x0b",
     ]
-    + ["$$", "$", "\\[", "\\]", "\\\\[2pt]", "\\$", "\\", "[asy]", "[/asy]", "```", "\n```\n"]
+    + ["$$", "$", "\\[", "\\]", "\\\\[2pt]", "\\$", "\\", "[asy]", "[/asy]", "```", "\n```\n", "\n~~~\n"]
     + ["\\begin{align*}", "\\end{align*}", "\\begin{pmatrix}", "\\end{pmatrix}"]
 )
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
@@ -70,6 +70,12 @@ def test_splitting_joined_plain_steps_gives_them_back(splitter: str, steps: list
     assert split_steps(join_steps(steps, splitter), splitter) == steps
 
 
+@given(steps=st.lists(st.text("ab= x\n", min_size=1).map(str.strip).filter(bool), max_size=8))
+def test_splitting_joined_numbered_steps_gives_them_back(steps: list[str]) -> None:
+    numbered = [f"Step {place}: {step}" for place, step in enumerate(steps, 1)]
+    assert split_steps(join_steps(numbered, "numbered"), "numbered") == numbered
+
+
 @pytest.mark.parametrize(
     ("text", "splitter", "steps"),
     [
@@ -99,6 +105,8 @@ def test_text_falls_into_these_steps(text: str, splitter: str, steps: list[str])
         "\\begin{cases}\n\\begin{cases}\n1\n\\end{cases}\n\n2\n\\end{cases}",
         "[asy]\ndraw((0,0)--(1,1));\n\ndot((1,1));\n[/asy]",
         "```python\nx = 1\n\ny = 2\n```",
+        "~~~\nx = 1\n\n```\ny = 2\n~~~",
+        "\\begin{verbatim}\na\n\nb\n\\end{verbatim}",
     ],
 )
 @pytest.mark.parametrize("splitter", ["newline", "blank_line"])
