@@ -1,7 +1,8 @@
 """Find the final answer in a solution. It is taken from the text as written; nothing is simplified here.
 
 Order, most explicit first: the last balanced `\\boxed{}` or `\\fbox{}`; the text after "# Answer"
-(PRM800K); after "####" (GSM8K references); after "The answer is"; GSM8K's "A:" line; else none.
+(PRM800K); after "####" (GSM8K references); after "The answer is"; on a line "A:" (GSM8K's samples) or
+"Answer:"; else none.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ _ANSWER_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]*(?:final )?answer\b[ \t]*:?", 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _HASHES = re.compile(r"####(?!#)[ \t]*")
 _ANSWER_IS = re.compile(r"\bthe (?:final |correct )?answer is(?: that)?[ \t]*:?[ \t]*", re.IGNORECASE)
-_ANSWER_LINE = re.compile(r"^[ \t]*A:[ \t]*", re.MULTILINE)
+_ANSWER_LINE = re.compile(
+    r"^[ \t]*(?:A|(?:\*\*)?(?i:(?:final )?answer)(?:\*\*)?)[ \t]*:(?:\*\*)?[ \t]*", re.MULTILINE
+)
 _SENTENCE_END = re.compile(r"\.(?=\s|$)")
 
 

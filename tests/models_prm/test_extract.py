@@ -40,6 +40,10 @@ from models_prm.answers import extract_answer, split_final_answer
         # GSM8K model solutions.
         ("She pays $18.\nA: 18", "18"),
         ("A: 1\nA: -2.5", "-2.5"),
+        # The same in full, plain and bold.
+        ("We add.\nAnswer: 24", "24"),
+        ("We add.\n**Answer:** 24", "24"),
+        ("We add.\n**Final answer**: $x=2$", "$x=2$"),
         # None of these.
         ("", None),
         ("Just thinking about 42", None),
@@ -47,6 +51,7 @@ from models_prm.answers import extract_answer, split_final_answer
         ("A: ", None),
         ("\\boxed{", None),
         ("BA: 3", None),
+        ("An answer: 3", None),
     ],
 )
 def test_the_final_answer_is_found(text: str, answer: str | None) -> None:
