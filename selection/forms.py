@@ -6,15 +6,15 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Pool, Project
-from selection import registry
+from selection import comparison, registry
 from selection.models import ModelVersion
-from selection.picking import STRATEGIES
 
 STRATEGY_NAMES = {
     "convincing_wrong": _("convincing wrong answers (needs a model)"),
     "uniform": _("uniform: every sample has the same chance"),
     "random_wrong": _("wrong answers at random"),
     "uncertainty": _("most uncertain (needs a model)"),
+    comparison.STRATEGY: _("blind comparison of model, outcome model and vote"),
 }
 
 
@@ -72,7 +72,11 @@ class OpenForm(forms.Form):
     )
     strategy = forms.ChoiceField(label=_("Strategy"))
     size = forms.IntegerField(
-        label=_("Size"), required=False, min_value=1, max_value=100_000, help_text=_("Solutions in all.")
+        label=_("Size"),
+        required=False,
+        min_value=1,
+        max_value=100_000,
+        help_text=_("Solutions in all (in a blind comparison: problems)."),
     )
     per_problem = forms.IntegerField(
         label=_("Per problem"),
@@ -98,7 +102,7 @@ class OpenForm(forms.Form):
         self.fields["pool"].queryset = Pool.objects.filter(project=project)  # type: ignore[attr-defined]
         self.fields["selector"].queryset = registry.usable(project)  # type: ignore[attr-defined]
         self.fields["selector"].initial = in_use
-        self.fields["strategy"].choices = [(s, STRATEGY_NAMES[s]) for s in STRATEGIES]  # type: ignore[attr-defined]
+        self.fields["strategy"].choices = [(s, STRATEGY_NAMES[s]) for s in STRATEGY_NAMES]  # type: ignore[attr-defined]
         self.fields["strategy"].initial = "convincing_wrong" if in_use else "uniform"
         self.fields["size"].initial = 30 if project.is_practice else 100
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from labeling.jobs import JobFailure
 from labeling.services.queue import NewItem, close_batch, open_batch
-from selection import compare, generations, registry, snapshots
+from selection import compare, comparison, generations, registry, snapshots
 from selection.candidates import candidates
 from selection.generations import S, advance
 from selection.models import Generation, ModelVersion, Pick, ScoreSet
@@ -31,11 +31,16 @@ def open_generation(generation: Generation, on_progress: OnProgress) -> dict[str
     if generation.state == S.DRAFTED:
         advance(generation, S.DRAFTED, S.SCORING if needs_scores(generation) else S.PICKING)
     if generation.state == S.SCORING:
-        score_pool(generation.pool, _selector(generation), on_progress=on_progress)
+        for model in _scoring_models(generation):
+            score_pool(generation.pool, model, on_progress=on_progress)
         advance(generation, S.SCORING, S.PICKING)
     if generation.state == S.PICKING:
         on_progress(0, 1, _("picking"))
-        _hand_out(generation, pick(candidates(generation.pool, _scores(generation)), rule_of(generation)))
+        if generation.strategy == comparison.STRATEGY:
+            choices, picks = comparison.decide(generation)
+            _hand_out(generation, picks, choices=choices)
+        else:
+            _hand_out(generation, pick(candidates(generation.pool, _scores(generation)), rule_of(generation)))
     on_progress(1, 1, _("ready to label"))
     return {"generation": generation.number, "picks": generation.picks.count()}
 
@@ -59,7 +64,7 @@ def close_generation(
 
 
 def needs_scores(generation: Generation) -> bool:
-    return generation.strategy in NEEDS_SCORES
+    return generation.strategy in (*NEEDS_SCORES, comparison.STRATEGY)
 
 
 def rule_of(generation: Generation) -> PickRule:
@@ -84,20 +89,26 @@ def _selector(generation: Generation) -> ModelVersion:
     return generation.selector
 
 
+def _scoring_models(generation: Generation) -> list[ModelVersion]:
+    """The selector, and in a blind comparison the outcome model beside it."""
+    rival = comparison.rival_of(generation) if generation.strategy == comparison.STRATEGY else None
+    return [_selector(generation)] + ([rival] if rival is not None else [])
+
+
 def _scores(generation: Generation) -> ScoreSet | None:
     """The selector's scores; a strategy that needs none still shows them where they are."""
     return ScoreSet.objects.filter(pool=generation.pool, model=generation.selector, is_complete=True).first()
 
 
 @transaction.atomic
-def _hand_out(generation: Generation, picks: list[Picked]) -> None:
-    """Picks, queue and state change together."""
+def _hand_out(generation: Generation, picks: list[Picked], **settings: Any) -> None:
+    """Picks, queue and state change together; `settings` are what else was decided."""
     if not picks:
         raise JobFailure(
             _("Nothing in the pool “%s” is left to pick.") % generation.pool.name,
             _("Import more solutions; labeled texts, test problems and held problems are never picked."),
         )
-    advance(generation, S.PICKING, S.LABELING)
+    advance(generation, S.PICKING, S.LABELING, settings=generation.settings | settings)
     project, number = generation.project, generation.number
     items = open_batch(project, number, [NewItem(p.solution_id, p.cause, p.score) for p in picks])
     by_solution = {item.solution_id: item for item in items}

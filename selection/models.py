@@ -154,6 +154,9 @@ class Pick(models.Model):
         UNIFORM = "uniform", _("uniform")
         RANDOM_WRONG = "random_wrong", _("random wrong")
         UNCERTAIN = "uncertain", _("uncertain")
+        PRM_CHOICE = "prm_choice", _("best by the process model")
+        ORM_CHOICE = "orm_choice", _("best by the outcome model")
+        VOTE_CHOICE = "vote_choice", _("majority vote")
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="picks")
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="picks")

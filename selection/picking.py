@@ -17,7 +17,18 @@ from typing import Literal, get_args
 
 Grade = Literal["right", "wrong", "unknown"]
 Strategy = Literal["convincing_wrong", "uniform", "random_wrong", "uncertainty"]
-Cause = Literal["convincing_wrong", "most_convincing", "random_slice", "uniform", "random_wrong", "uncertain"]
+Cause = Literal[
+    "convincing_wrong",
+    "most_convincing",
+    "random_slice",
+    "uniform",
+    "random_wrong",
+    "uncertain",
+    # What a blind comparison judges (selection/comparison.py).
+    "prm_choice",
+    "orm_choice",
+    "vote_choice",
+]
 
 STRATEGIES: tuple[str, ...] = get_args(Strategy)
 NEEDS_SCORES = frozenset({"convincing_wrong", "uncertainty"})

@@ -11,7 +11,7 @@ from labeling.errors import BadSubmission, NotAllowedNow
 from labeling.jobs import JobFailure
 from labeling.models import Job, Pool, Project, User
 from labeling.services import audit
-from selection import generations, registry
+from selection import comparison, generations, registry
 from selection.generations import S
 from selection.loop import rule_of
 from selection.models import Generation, ModelVersion, ScoreSet
@@ -50,7 +50,7 @@ def draft_generation(
             % {"number": busy.number, "state": busy.get_state_display()}
         )
     strategy = strategy or ("convincing_wrong" if selector else "uniform")
-    if strategy in NEEDS_SCORES and selector is None:
+    if strategy in (*NEEDS_SCORES, comparison.STRATEGY) and selector is None:
         raise JobFailure(
             _("The strategy “%s” needs a model's scores.") % strategy,
             _("Choose a model, or the strategy uniform or random_wrong."),
@@ -67,13 +67,22 @@ def draft_generation(
         seed=new_seed() if seed is None else seed,
         created_by=user,
     )
+    if strategy == comparison.STRATEGY:
+        rival = comparison.newest_rival(pool)
+        generation.settings = {"rival": rival.pk if rival is not None else None}
     try:
-        rule_of(generation)
+        check_rule(generation)
     except PickingError as error:
         raise JobFailure(str(error)) from error
     generation.save()
     audit.note("generation_open", f"generation {generation.number}", project=project, by=user)
     return generation
+
+
+def check_rule(generation: Generation) -> None:
+    """Raises PickingError for a rule that cannot be followed."""
+    if generation.strategy != comparison.STRATEGY:
+        rule_of(generation)
 
 
 @transaction.atomic

@@ -42,6 +42,12 @@ def share(value: float | None) -> str:
 
 
 @register.filter
+def share_of(part: int, whole: int) -> str:
+    """ "12 (40.0%)"; a dash of nothing."""
+    return f"{part} ({share(part / whole)})" if whole else DASH
+
+
+@register.filter
 def share_with_interval(point: Mapping[str, Any]) -> str:
     """An accuracy with its 95% interval: 78.2% (75.0–81.1)."""
     low, high = point["interval"]
@@ -69,6 +75,7 @@ def strategy_name(strategy: str) -> str:
         "uniform": _("uniform"),
         "random_wrong": _("random wrong answers"),
         "uncertainty": _("most uncertain"),
+        "blind_comparison": _("blind comparison"),
     }
     return names.get(strategy, strategy)
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.models import Pool, Project, User
-from selection import advice, charts, queries, reports
+from selection import advice, charts, comparison, queries, reports
 from selection.forms import CloseForm, OpenForm, ReasonForm
 from selection.generations import OVER, S
 from selection.models import Generation
@@ -97,6 +97,7 @@ def _numbers(generation: Generation) -> dict[str, Any]:
     return {
         "histogram": charts.histogram(queries.score_bins(generation)),
         "causes": queries.causes_of(generation),
+        "quality": comparison.quality(generation),
         "changes": reports.changes(before, after),
         "n": reports.held_out_n(after),
         "few": reports.FEW,

@@ -28,6 +28,7 @@ DOORS = {
     "labeling.jobs",
     "labeling.models",
     "labeling.paging",
+    "labeling.quality",
     "labeling.queries",
     "labeling.records",
     "labeling.scope",

@@ -224,12 +224,10 @@ def test_a_model_knows_where_its_numbers_come_from(pool: Pool) -> None:
     assert version.metrics["train"]["ratings"]["-1"] > 0
 
 
-def test_a_name_is_used_once_and_orm_is_refused_plainly(pool: Pool) -> None:
+def test_a_name_is_used_once_and_a_recipe_must_be_there(pool: Pool) -> None:
     training.draft_model(pool.project, name="a", recipe=world.SMOKE)
     with pytest.raises(NotAllowedNow, match="exists already"):
         training.draft_model(pool.project, name="a", recipe=world.SMOKE)
-    with pytest.raises(JobFailure, match="cannot be trained here yet"):
-        training.draft_model(pool.project, name="b", kind="orm")
     with pytest.raises(JobFailure, match="no recipe"):
         training.draft_model(pool.project, name="b", recipe="nonsense")
 
@@ -259,7 +257,6 @@ def test_the_commands_go_once_round(pool: Pool, capsys: pytest.CaptureFixture[st
         (["open_generation", "--pool", "sums", "--strategy", "uncertainty"], "needs a model's scores"),
         (["open_generation", "--pool", "sums", "--wrong-share", "2"], "shares must lie between 0 and 1"),
         (["close_generation", "7"], "There is no generation 7. Open one first"),
-        (["train_reward_model", "--name", "a", "--kind", "orm"], "--kind prm"),
         (["train_reward_model", "--name", "a", "--recipe", "x"], "There is no recipe “x”. Choose one of"),
         (["train_reward_model", "--name", "a", "--project", "x"], "There is no project “x”. Choose one of"),
     ],

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from labeling import jobs
 from labeling.models import Project
-from selection import registry
+from selection import comparison, registry
 from selection.management.running import LoopCommand, pool_named, run_here
 from selection.models import Generation
 from selection.picking import STRATEGIES
@@ -27,7 +27,7 @@ class Command(LoopCommand):
         parser.add_argument(
             "--strategy",
             default="",
-            choices=["", *STRATEGIES],
+            choices=["", *STRATEGIES, comparison.STRATEGY],
             help="picking rule (default: convincing_wrong)",
         )
         parser.add_argument("--size", type=int, help=f"how many solutions (default {DEFAULT_SIZE})")
