@@ -1,8 +1,9 @@
 """Scored pools: reading them, and who of their samples may win.
 
 Two kinds of line are read: one solution (the paper's scored samples: `problem`, `is_correct`, `answer`, and
-`prm_score`, `orm_score` or `rating_probs`; also `finish`, `subject`, `level`, `unique_id`), or one problem
-with all its samples (Qwen's evaluation pools: `question`, `score`, `pred`, `pred_score`).
+`prm_score`, `orm_score` or `rating_probs`; also `finish`, `subject`, `level`, `unique_id`, and `first_error`,
+an oracle's or a person's verdict on the steps), or one problem with all its samples (Qwen's evaluation pools:
+`question`, `score`, `pred`, `pred_score`).
 `models_prm.pool_report` makes the report.
 """
 
@@ -42,7 +43,8 @@ They are kept as logarithms (`aggregate.log_score`), so that long products keep 
 class PooledProblem:
     """Samples of one problem: equally long lists. A score or answer of None is lost, and keeps its slot.
 
-    `steps` holds the texts only when the pool was loaded with them. `minima` are the sums (solutions, lowest
+    `steps` holds the texts only when the pool was loaded with them. `sound`: whether no step is wrong, None
+    where nobody judged. `minima` are the sums (solutions, lowest
     step last, the same by chance) of `aggregate.minima_on_last_step`.
     """
 
@@ -54,6 +56,7 @@ class PooledProblem:
     answers: list[str | None] = field(default_factory=list)
     finish: list[str | None] = field(default_factory=list)
     steps: list[tuple[str, ...]] = field(default_factory=list)
+    sound: list[bool | None] = field(default_factory=list)
     scores: dict[str, list[float | None]] = field(default_factory=dict)
     minima: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
 
@@ -65,6 +68,7 @@ class PooledProblem:
         *,
         finish: str | None = None,
         steps: Sequence[str] = (),
+        sound: bool | None = None,
     ) -> None:
         """One more sample; a score that earlier ones have and this one lacks is None."""
         before = len(self.correct)
@@ -72,6 +76,7 @@ class PooledProblem:
         self.answers.append(None if answer is None or answer == "" else str(answer).strip())
         self.finish.append(finish)
         self.steps.append(tuple(steps))
+        self.sound.append(sound)
         for name in {*self.scores, *scores}:
             self.scores.setdefault(name, [None] * before).append(scores.get(name))
 
@@ -117,7 +122,18 @@ def _add(problems: dict[str, PooledProblem], record: dict[str, Any], number: int
         _scores(problem, record),
         finish=record.get("finish"),
         steps=record.get("steps") or () if keep_steps else (),
+        sound=_sound(record),
     )
+
+
+def _sound(record: Mapping[str, Any]) -> bool | None:
+    """From `first_error`: -1 says that no step is wrong, an index that one is; without it nobody judged."""
+    first = record.get("first_error")
+    if first is None:
+        return None
+    if isinstance(first, bool) or not isinstance(first, int) or first < -1:
+        raise DataError("first_error is the index of the first wrong step, or -1 where none is wrong")
+    return first < 0
 
 
 def _problem(key: str, text: str, record: Mapping[str, Any]) -> PooledProblem:

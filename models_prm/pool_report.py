@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from models_prm import exact, votes
 from models_prm.best_of_n import STRATEGIES, PooledProblem, PoolTable, tabulate
 from models_prm.errors import DataError
+from models_prm.selected import quality_of_picks
 
 Floats = NDArray[np.float64]
 QUINTILES = 5
@@ -87,6 +88,7 @@ def best_of_n_report(
         "subjects": by_kind(table, shown, lambda p: p.subject),
         "levels": by_kind(table, shown, lambda p: p.level),
         "unfinished": _unfinished(table),
+        "reasoning": _reasoning(table, equal),
         "minima_on_last_step": _minima(problems),
         "tied_problems": {name: _tied(table.scores[name]) for name in table.scores},
     }
@@ -217,6 +219,13 @@ def by_kind(
         }
         for name, rows in sorted(groups.items())
     ]
+
+
+def _reasoning(table: PoolTable, equal: votes.Equal | None) -> dict[str, Any] | None:
+    """Fully right ones among what each rule picks, where the pool says which solutions are sound."""
+    if not any(s is not None for p in table.problems for s in p.sound):
+        return None
+    return quality_of_picks(table, lambda problem, sample: problem.sound[sample], equal=equal)
 
 
 def _unfinished(table: PoolTable) -> dict[str, Any]:

@@ -159,6 +159,7 @@ def _pool_sections(data: Mapping[str, Any]) -> list[Section]:
         *_grid_section(data),
         *_quintile_section(data),
         *_kind_sections(data),
+        *_reasoning_section(data),
         _small_print(data),
     ]
 
@@ -218,6 +219,19 @@ def _kind_sections(data: Mapping[str, Any]) -> list[Section]:
             titles = [key.removesuffix("s"), "problems", *map(name_of, names)]
             sections.append(Section(f"{heading}, best of {data['n'][-1]}", (), Table(titles, rows)))
     return sections
+
+
+def _reasoning_section(data: Mapping[str, Any]) -> list[Section]:
+    if not data.get("reasoning"):
+        return []
+    keys = ("answer_right", "fully_right", "of_right_answers")
+    rows = [
+        [name_of(name), f"{row['judged']:.0f} of {row['problems']}", *(percent(row[key]) for key in keys)]
+        for name, row in data["reasoning"].items()
+    ]
+    titles = ["picked by", "judged", "answer right", "no step wrong either", "of right answers"]
+    said = ["Picks from all samples of a problem; the last column is the share without a wrong step."]
+    return [Section("Reasoning of what is picked", said, Table(titles, rows))]
 
 
 def _small_print(data: Mapping[str, Any]) -> Section:

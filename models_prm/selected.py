@@ -60,54 +60,61 @@ def reasoning_quality(
     names: Sequence[str] | None = None,
     equal: votes.Equal | None = None,
 ) -> dict[str, Any]:
+    """What every rule picks, judged by an oracle; the pool must hold its steps. Each text is judged once.
+
+    The measures are those of `quality_of_picks`.
+    """
+    opinions: dict[tuple[str, tuple[str, ...]], bool | None] = {}
+
+    def sound(problem: PooledProblem, sample: int) -> bool | None:
+        key = (problem.text, problem.steps[sample])
+        if key not in opinions:
+            try:
+                opinions[key] = judge(*key) is None
+            except KeyError:
+                opinions[key] = None
+        return opinions[key]
+
+    return quality_of_picks(tabulate(problems), sound, names=names, equal=equal)
+
+
+def quality_of_picks(
+    table: PoolTable,
+    sound: Callable[[PooledProblem, int], bool | None],
+    *,
+    names: Sequence[str] | None = None,
+    equal: votes.Equal | None = None,
+) -> dict[str, Any]:
     """For each rule (every score, and the majority): right answers, and fully right solutions among them.
 
     `answer_right`: expected share of problems whose pick has a right answer. `fully_right`: the share of
     problems (of those judged) whose pick has a right answer and no wrong step. `of_right_answers`: of the
-    picks with a right answer that were judged, the share without a wrong step. Each text is judged once.
+    picks with a right answer that were judged, the share without a wrong step.
     """
-    table = tabulate(problems)
     rules = {name: best_picks(table, name) for name in names or table.scores}
     rules["majority"] = vote_picks(table, equal=equal)
-    opinions: dict[tuple[str, tuple[str, ...]], bool | None] = {}
-    return {name: _quality(problems, picks, judge, opinions) for name, picks in rules.items()}
+    return {name: _quality(table.problems, picks, sound) for name, picks in rules.items()}
 
 
 def _quality(
     problems: Sequence[PooledProblem],
     picks: Sequence[Mapping[int, float]],
-    judge: Judge,
-    opinions: dict[tuple[str, tuple[str, ...]], bool | None],
+    sound: Callable[[PooledProblem, int], bool | None],
 ) -> dict[str, Any]:
-    right = right_judged = judged = sound = 0.0
+    right = right_judged = judged = fully = 0.0
     for problem, pick in zip(problems, picks, strict=True):
         for sample, share in pick.items():
-            fine = _fine(problem.text, problem.steps[sample], judge, opinions)
+            fine = sound(problem, sample)
             correct = problem.correct[sample]
             right += share * correct
             if fine is not None:
                 judged += share
                 right_judged += share * correct
-                sound += share * (correct and fine)
+                fully += share * (correct and fine)
     return {
         "problems": len(problems),
         "judged": judged,
         "answer_right": right / len(problems) if problems else None,
-        "fully_right": sound / judged if judged else None,
-        "of_right_answers": sound / right_judged if right_judged else None,
+        "fully_right": fully / judged if judged else None,
+        "of_right_answers": fully / right_judged if right_judged else None,
     }
-
-
-def _fine(
-    text: str,
-    steps: tuple[str, ...],
-    judge: Judge,
-    opinions: dict[tuple[str, tuple[str, ...]], bool | None],
-) -> bool | None:
-    key = (text, steps)
-    if key not in opinions:
-        try:
-            opinions[key] = judge(text, steps) is None
-        except KeyError:
-            opinions[key] = None
-    return opinions[key]

@@ -17,7 +17,7 @@ class PoolView:
     """One pool's report: pictures (empty where there is nothing to draw) and the numbers behind them.
 
     `legend` pairs each curve's dash and marker with its name, for screens that cannot show the names beside
-    the lines. `points` and `quintiles` are rows of (first cells, accuracies by curve); `grid` is by neutral.
+    the lines. `points`, `quintiles` and `kinds` hold rows of (cells, accuracies by curve); `grid` is by neutral.
     """
 
     pool_id: int
@@ -31,6 +31,7 @@ class PoolView:
     quintile_chart: SafeString
     quintiles: list[tuple[Mapping[str, Any], list[float]]]
     grid: list[tuple[str, list[Mapping[str, Any]]]]
+    kinds: list[tuple[str, list[tuple[Mapping[str, Any], list[float]]]]]
 
 
 def pool_views(metrics: Mapping[str, Any]) -> list[PoolView]:
@@ -69,6 +70,7 @@ def _view(pool_id: int, entry: Mapping[str, Any]) -> PoolView:
         quintile_chart=_quintile_chart(report, list(curves)),
         quintiles=[(q, [q["accuracy"][key][-1] for key in curves]) for q in report["quintiles"]],
         grid=_grid(report.get("grid")),
+        kinds=_kinds(report, list(curves)),
     )
 
 
@@ -105,6 +107,18 @@ def _quintile_chart(report: Mapping[str, Any], keys: Sequence[str]) -> SafeStrin
         _("The table below holds the numbers."),
     )
     return _drawn(plots.bars([str(row["quintile"]) for row in rows], series, words, standalone=False))
+
+
+def _kinds(
+    report: Mapping[str, Any], keys: Sequence[str]
+) -> list[tuple[str, list[tuple[Mapping[str, Any], list[float]]]]]:
+    """Tables by subject and by level, where the problems have more than one."""
+    titles = {"subjects": _("Subject"), "levels": _("Level")}
+    return [
+        (title, [(row, [row["accuracy"][key] for key in keys]) for row in report[name]])
+        for name, title in titles.items()
+        if len(report[name]) > 1
+    ]
 
 
 def _grid(grid: Mapping[str, Any] | None) -> list[tuple[str, list[Mapping[str, Any]]]]:

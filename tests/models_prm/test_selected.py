@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from models_prm.best_of_n import PooledProblem
+from models_prm.best_of_n import PooledProblem, load_pool
+from models_prm.errors import DataError
+from models_prm.pool_report import best_of_n_report
+from models_prm.report import Report
 from models_prm.selected import reasoning_quality
 
 
@@ -69,6 +74,36 @@ def test_what_the_judge_cannot_tell_is_left_out_and_texts_are_judged_once() -> N
     assert report["prm_score"]["fully_right"] is None
     assert report["majority"]["judged"] == 0.5
     assert sorted(asked) == ["sound", "unseen"]
+
+
+def test_a_pool_that_says_which_solutions_are_sound_is_reported(tmp_path: Path) -> None:
+    lines = [
+        {
+            "problem": "p",
+            "is_correct": True,
+            "answer": "4",
+            "prm_score": 0.9,
+            "orm_score": 0.1,
+            "first_error": -1,
+        },
+        {
+            "problem": "p",
+            "is_correct": True,
+            "answer": "4",
+            "prm_score": 0.2,
+            "orm_score": 0.9,
+            "first_error": 2,
+        },
+    ]
+    path = tmp_path / "pool.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    report = best_of_n_report(load_pool(path), resamples=20)
+    assert report["reasoning"]["prm_score"]["of_right_answers"] == 1.0
+    assert report["reasoning"]["orm_score"]["of_right_answers"] == 0.0
+    assert "| ORM | 1 of 1 | 100.0 | 0.0 | 0.0 |" in Report("best-of-n", report).markdown()
+    path.write_text(json.dumps(lines[0] | {"first_error": "2"}) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="first_error is the index"):
+        load_pool(path)
 
 
 def test_the_practice_oracle_is_such_a_judge() -> None:
