@@ -10,9 +10,10 @@ from django.utils.translation import gettext_lazy
 
 from labeling.jobs import JobCancelled, JobFailure, JobRun, register
 from labeling.models import Job, Pool
-from models_prm.errors import PrmError
+from models_prm.errors import Cancelled, PrmError
 from selection import generations, loop
 from selection.models import Generation, ModelVersion
+from selection.sampling import Request, sample_into
 from selection.scores import score_pool, score_solutions
 from selection.training import give_up, train_model
 
@@ -51,6 +52,20 @@ def run_scoring(job: JobRun) -> dict[str, Any]:
     except PrmError as error:
         raise JobFailure(str(error)) from error
     return {"pool": pool.pk, "model": version.pk, "scored": score_set.n_scored}
+
+
+@register("sample_solutions", queue="gpu", page=_pool_page, title=gettext_lazy("Sample solutions"))
+def run_sampling(job: JobRun) -> dict[str, Any]:
+    params = job.params
+    pool = Pool.objects.get(pk=params.pop("pool"))
+    try:
+        return sample_into(
+            pool, Request(**params), on_progress=job.progress, should_stop=job.cancelled, job=job.job
+        )
+    except Cancelled as error:
+        raise JobCancelled from error
+    except (PrmError, OSError) as error:
+        raise JobFailure(str(error)) from error
 
 
 @register("score_solutions", queue="gpu", title=gettext_lazy("Score solutions sent to the API"))

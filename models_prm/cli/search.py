@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("problems", type=Path, help="JSONL file of problems, .gz allowed")
     parser.add_argument("--output", type=Path, required=True, help="JSONL of records, gone on with if there")
     add_generator(parser)
-    parser.add_argument("--scorer", type=Path, required=True, help="directory of a process reward model")
+    parser.add_argument("--scorer", type=Path, required=True, help="directory of a reward model, ours or public")
     parser.add_argument("--method", default="beam", help="best_of_n, beam or mcts (default: beam)")
     parser.add_argument(
         "--set",
@@ -112,7 +112,7 @@ def _value(text: str, kind: type) -> Any:
 def _models(args: argparse.Namespace) -> tuple[StepProposer, StepScorer]:
     from models_prm.sampling.prompts import load_examples
     from models_prm.sampling.proposer import SamplerProposer
-    from models_prm.scoring import PrmScorer
+    from models_prm.scoring import load_scorer
 
     proposer = SamplerProposer(
         open_sampler(args),
@@ -121,7 +121,7 @@ def _models(args: argparse.Namespace) -> tuple[StepProposer, StepScorer]:
         splitter=args.splitter,
         examples=tuple(load_examples(args.few_shot, args.splitter)) if args.few_shot else (),
     )
-    return proposer, PrmScorer.load(args.scorer, args.device)
+    return proposer, load_scorer(args.scorer, args.device)
 
 
 def _one(

@@ -112,10 +112,10 @@ def _targets(
 
             yield from from_arithmetic(solutions, counts)
         elif args.source == "large-prm":
-            from models_prm.scoring import PrmScorer
+            from models_prm.scoring import load_scorer
             from models_prm.targets.large_prm import from_large_prm
 
-            scorer = PrmScorer.load(args.scorer, args.device)
+            scorer = load_scorer(args.scorer, args.device)
             yield from from_large_prm(solutions, scorer, counts, threshold=args.threshold, on_progress=tell)
         else:
             from models_prm.answers import GraderPool
