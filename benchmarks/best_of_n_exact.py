@@ -56,7 +56,7 @@ def plain_trial(pool: Sequence[list[tuple[float, bool] | None]], rng: random.Ran
     for n in COUNTS:
         right = 0
         for samples in pool:
-            best, winners = -1.0, []
+            best, winners = -1.0, list[bool]()
             for sample in rng.sample(samples, n):
                 if sample is None or sample[0] < best:
                     continue

@@ -17,7 +17,7 @@ class PoolView:
     """One pool's report: pictures (empty where there is nothing to draw) and the numbers behind them.
 
     `legend` pairs each curve's dash and marker with its name, for screens that cannot show the names beside
-    the lines. `points`, `quintiles` and `kinds` hold rows of (cells, accuracies by curve); `grid` is by neutral.
+    the lines. `points`, `quintiles`, `kinds` hold rows of (cells, accuracies by curve); `grid` is by neutral.
     """
 
     pool_id: int
