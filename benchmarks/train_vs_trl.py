@@ -1,7 +1,7 @@
 """Training tokens per second, ours against TRL's experimental PRMTrainer: same weights, rows, targets and
 optimizer.
 
-    python benchmarks/train_vs_trl.py [--rounds 5] [--rows 128] [--data solutions|alternatives|both]
+    python benchmarks/train_vs_trl.py [--rounds 5] [--rows 80] [--threads 1] [--data solutions|alternatives]
 
 Needs trl 1.13.0, the last release with that trainer: `pip install 'stepmark[peers]'`.
 
@@ -23,6 +23,7 @@ import contextlib
 import io
 import json
 import math
+import os
 import statistics
 import sys
 import tempfile
@@ -38,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 import torch
 
-from models_prm.collate import encode_trees, pieces
+from models_prm.collate import EncodedTree, Piece, encode_trees, pieces
 from models_prm.config import Stage, TrainConfig
 from models_prm.heldout import HeldOut
 from models_prm.losses import label_weight
@@ -180,14 +181,24 @@ def train_ours(encoder: StepEncoder, rows: Sequence[LabeledSolution], seed: int)
     config = settings(1, seed)
     encoded = encode_trees(encoder, build_trees(rows))
     weigh(encoded, rows, config)
-    parts = [p for e in encoded for p in pieces(e, max_length=CONTEXT, pack_tokens=CONTEXT, packing="tree")]
-    parts = [p for p in parts if label_weight([p], config) > 0]
-    wanted = EPOCHS * math.ceil(len(rows) / ROWS_PER_STEP)
+    each = math.ceil(len(rows) / ROWS_PER_STEP)
+    parts = parts_for(encoded, config, each)
+    wanted = EPOCHS * each
     config = settings(budget_for([p.tokens for p in parts], wanted, seed), seed)
     run = Silent(config, prm, "")
     begin = time.perf_counter()
     run_stage(run, "train", parts, None)
     return time.perf_counter() - begin, prm, len(run.log)
+
+
+def parts_for(encoded: Sequence[EncodedTree], config: TrainConfig, wanted: int) -> list[Piece]:
+    """Pieces of the trees, as large as they can be with at least `wanted` of them: TRL's steps are small."""
+    for pack in (2048, 1024, 768, 512, 384, 256, 192, 128):
+        parts = [p for e in encoded for p in pieces(e, max_length=CONTEXT, pack_tokens=pack, packing="tree")]
+        parts = [p for p in parts if label_weight([p], config) > 0]
+        if len(parts) >= wanted:
+            break
+    return parts
 
 
 def budget_for(lengths: Sequence[int], wanted: int, seed: int) -> int:
@@ -280,10 +291,11 @@ def compare(kind: str, count: int, rounds: int) -> dict[str, Any]:
     steps: dict[str, int] = {}
     for seed in range(-1, rounds):  # the first one warms up and is not counted
         for name in ("ours", "trl") if seed % 2 else ("trl", "ours"):
+            part = len(rows) if seed >= 0 else ROWS_PER_STEP
             if name == "ours":
-                spent, prm, steps[name] = train_ours(encoder, own, seed + 1)
+                spent, prm, steps[name] = train_ours(encoder, own[:part], seed + 1)
             else:
-                spent, prm, steps[name], tokens = train_trl(encoder, rows, seed + 1)
+                spent, prm, steps[name], tokens = train_trl(encoder, rows[:part], seed + 1)
             if seed >= 0:
                 prm.train(False)
                 seconds[name].append(spent)
@@ -335,14 +347,17 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=128)
+    parser.add_argument("--rows", type=int, default=80)
+    parser.add_argument("--threads", type=int, default=1, help="one, so that a busy machine disturbs least")
     parser.add_argument("--data", choices=["solutions", "alternatives", "both"], default="both")
     arguments = parser.parse_args()
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     try:
         import trl.experimental.prm  # noqa: F401
     except ImportError as error:
         print(f"needs trl 1.13.0: pip install 'stepmark[peers]' ({error})", file=sys.stderr)
         return 2
+    torch.set_num_threads(arguments.threads)
     kinds = ("solutions", "alternatives") if arguments.data == "both" else (arguments.data,)
     results = [compare(kind, arguments.rows, arguments.rounds) for kind in kinds]
     print(json.dumps({"threads": torch.get_num_threads(), "results": results}, indent=2))

@@ -74,7 +74,7 @@ class Group:
             ]
         )
         distributed.all_reduce(flat)
-        for p, part in zip(used, flat.split([p.numel() for p in used]), strict=True):
+        for p, part in zip(used, torch.split(flat, [p.numel() for p in used]), strict=True):
             p.grad = part.view_as(p).to(p.dtype)
 
 

@@ -241,7 +241,8 @@ def _attention(
             asked, keys, values, attn_mask=group.seen, is_causal=group.seen is None, scale=attention.scaling
         )
         parts.append(mixed.transpose(1, 2).reshape(-1, *q.shape[1:]).index_select(0, group.slots))
-    return torch.cat(parts).index_select(0, calls.order).flatten(1)
+    result: Tensor = torch.cat(parts).index_select(0, calls.order).flatten(1)
+    return result
 
 
 class _RmsNorm(torch.autograd.Function):
@@ -257,7 +258,8 @@ class _RmsNorm(torch.autograd.Function):
         normed = y * scale
         ctx.save_for_backward(normed, scale, weight)
         ctx.dtype = x.dtype
-        return normed.to(x.dtype) * weight
+        result: Tensor = normed.to(x.dtype) * weight
+        return result
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
@@ -272,7 +274,8 @@ class _RmsNorm(torch.autograd.Function):
 
 
 def _norm(norm: Any, x: Tensor) -> Tensor:
-    result: Tensor = _RmsNorm.apply(x, norm.weight, norm.variance_epsilon)
+    apply: Any = _RmsNorm.apply
+    result: Tensor = apply(x, norm.weight, norm.variance_epsilon)
     return result
 
 
@@ -293,12 +296,13 @@ class _Turn(torch.autograd.Function):
 
 def _rotated(x: Tensor, cos: Tensor, sin: Tensor, sign: int) -> Tensor:
     half = x.shape[-1] // 2
-    out = x * cos
+    out: Tensor = x * cos
     out[..., :half].addcmul_(x[..., half:].to(out.dtype), sin[..., :half].to(out.dtype), value=-sign)
     out[..., half:].addcmul_(x[..., :half].to(out.dtype), sin[..., half:].to(out.dtype), value=sign)
     return out
 
 
 def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    result: Tensor = _Turn.apply(x, cos, sin)
+    apply: Any = _Turn.apply
+    result: Tensor = apply(x, cos, sin)
     return result

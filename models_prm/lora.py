@@ -57,7 +57,7 @@ def attach(lm: Any, settings: Lora) -> Any:
         raise ModelError("lora needs peft: pip install 'stepmark[lora]'") from error
     adapters = LoraConfig(
         r=settings.rank,
-        lora_alpha=settings.alpha,
+        lora_alpha=settings.alpha,  # type: ignore[arg-type]  # peft takes fractions too
         lora_dropout=settings.dropout,
         target_modules=settings.target_modules,
     )

@@ -31,10 +31,10 @@ def rows_from_trl(record: Mapping[str, Any]) -> list[LabeledSolution]:
 
     Labels true / false (or 1 / 0) are ratings +1 / -1; where one of them is a float, all are probabilities.
     """
-    problem, steps, labels = record.get("prompt"), record["completions"], record["labels"]
+    problem, labels = record.get("prompt"), record["labels"]
     if not isinstance(problem, str):
         raise DataError("prompt must be a text (chat messages are not read: render them first)")
-    _check_texts(steps, "completions")
+    steps = _texts(record, "completions")
     if not isinstance(labels, list) or len(labels) != len(steps):
         raise DataError(f"labels must be a list with one entry for each of the {len(steps)} completions")
     for index, label in enumerate(labels):
@@ -50,10 +50,10 @@ def rows_from_trl(record: Mapping[str, Any]) -> list[LabeledSolution]:
 
 def rows_with_targets(record: Mapping[str, Any]) -> LabeledSolution:
     """The row of one line with soft targets. Raises DataError naming the field."""
-    problem, steps, targets = record.get("problem"), record.get("steps"), record["targets"]
+    problem, targets = record.get("problem"), record["targets"]
     if not isinstance(problem, str):
         raise DataError("problem must be a text")
-    _check_texts(steps, "steps")
+    steps = _texts(record, "steps")
     if not isinstance(targets, list) or len(targets) != len(steps):
         raise DataError(f"targets must be a list with one entry for each of the {len(steps)} steps")
     first, weight = record.get("weight_from", 0), record.get("weight", 1.0)
@@ -74,9 +74,11 @@ def rows_with_targets(record: Mapping[str, Any]) -> LabeledSolution:
     )
 
 
-def _check_texts(steps: Any, name: str) -> None:
+def _texts(record: Mapping[str, Any], name: str) -> list[str]:
+    steps = record.get(name)
     if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
         raise DataError(f"{name} must be a list of texts")
+    return steps
 
 
 def _of(good: float) -> Mass:
