@@ -1,10 +1,10 @@
 """Token sequences to packed batches without padding, with numpy only.
 
-Sequences of one window are sorted by their ids, so that those which begin alike are neighbours. Each keeps only
-the tokens that its neighbour does not have: the problem is there once for all its solutions, a shared step once,
-an equal solution not at all. All tokens of a batch lie in one row; attention runs along each sequence's own path
-through that row. A causal model gives a token the same state whichever sequence it is met in, so sharing changes
-the cost and not the score.
+Sequences of one window are sorted by their ids, so that those which begin alike are neighbours. Each keeps
+only the tokens that its neighbour does not have: the problem is there once for all its solutions, a shared
+step once, an equal solution not at all. All tokens of a batch lie in one row; attention runs along each
+sequence's own path through that row. A causal model gives a token the same state whichever sequence it is
+met in, so sharing changes the cost and not the score.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ SMALL = 1024
 class PathGroup:
     """Paths of like length that go through one attention call: n paths, up to q queries and k keys.
 
-    `queries` [n, q], `keys` [n, k]: places in the row; beyond a path's end place 0 fills up. `columns` [n, q]: how
-    far along its path a query stands: it attends to the keys of the columns up to its own. `slots`: which of the
-    n * q outputs count; `places`: where they belong. `causal`: queries are the keys, so that no mask is needed.
+    `queries` [n, q], `keys` [n, k]: places in the row; beyond a path's end place 0 fills up. `columns` [n,
+    q]: how far along its path a query stands: it attends to the keys of the columns up to its own. `slots`:
+    which of the n * q outputs count; `places`: where they belong. `causal`: queries are the keys, so that
+    no mask is needed.
     """
 
     queries: Ints
@@ -44,9 +45,9 @@ class PathGroup:
 class PackedBatch:
     """One forward pass: t tokens in a row, of which k are read.
 
-    `ids`, `positions` [t]; `groups` cover each token once; `read` [k]: places that are read, ascending; `last`:
-    groups in which only those ask: their `queries` and `places` count in `read`.
-    `members`: index of each sequence in the caller's list; `rows[i]`: where in `read` its readings are.
+    `ids`, `positions` [t]; `groups` cover each token once; `read` [k]: places that are read, ascending;
+    `last`: groups in which only those ask: their `queries` and `places` count in `read`. `members`: index
+    of each sequence in the caller's list; `rows[i]`: where in `read` its readings are.
     """
 
     ids: Ints

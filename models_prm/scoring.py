@@ -5,21 +5,27 @@
         print(result.key, score_of(result))
 
 Within a window of items, solutions of one problem share their problem and common steps, equal solutions are
-scored once, and sequences of like length share a forward pass. None of this changes a score by more than
-rounding.
+scored once, no token is spent on padding, and only the states that are read are projected, on the label rows
+alone. None of this changes a score by more than rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import torch
+from torch import Tensor
 
-from models_prm.collate import Batch, collate, cut_batches, encode_trees, pieces, sequence
+from models_prm.collate import Batch, EncodedTree, encode_trees
 from models_prm.errors import MarkerError
-from models_prm.prm import Prm, load_prm
+from models_prm.forward import read_states
+from models_prm.interfaces import StepScorer
+from models_prm.packed import Ints
+from models_prm.prm import CARD, Prm, load_prm
 from models_prm.records import OnProgress, Progress, ScoringItem, StepScores
 from models_prm.tree import StepTree
 
@@ -29,23 +35,18 @@ Probs = tuple[float, float, float]
 class PrmScorer:
     """A `StepScorer` around a trained model."""
 
-    def __init__(
-        self, prm: Prm, *, window: int = 1024, packing: str = "tree", pack_tokens: int = 1024
-    ) -> None:
-        """`window`: items in memory at once; `pack_tokens`: size of a packed sequence."""
+    def __init__(self, prm: Prm, *, window: int = 2048, packing: str = "tree") -> None:
+        """`window`: items in memory at once; `packing` "none" shares nothing (the reference in tests)."""
         self.prm = prm
         self.window = window
         self.packing = packing
-        self.pack_tokens = pack_tokens
 
     @classmethod
     def load(
-        cls, directory: str | Path, device: str = "cpu", dtype: str = "float32", window: int = 1024
+        cls, directory: str | Path, device: str = "cpu", dtype: str = "float32", window: int = 2048
     ) -> PrmScorer:
         """Load a model directory. Raises ModelError with the cure when it is not one."""
-        prm = load_prm(Path(directory), device, dtype)
-        packing, pack_tokens = str(prm.card.get("packing", "tree")), int(prm.card.get("pack_tokens", 1024))
-        return cls(prm, window=window, packing=packing, pack_tokens=pack_tokens)
+        return cls(load_prm(Path(directory), device, dtype), window=window)
 
     @property
     def name(self) -> str:
@@ -56,7 +57,7 @@ class PrmScorer:
         self,
         items: Iterable[ScoringItem],
         *,
-        batch_tokens: int = 8192,
+        batch_tokens: int = 4096,
         on_progress: OnProgress | None = None,
         total: int | None = None,
     ) -> Iterator[StepScores]:
@@ -76,31 +77,113 @@ class PrmScorer:
             scored = [p for node in path if (p := probs[item.problem][node]) is not None]
             yield StepScores(item.key, tuple(scored), dropped=len(path) - len(scored))
 
-    def score_trees(self, trees: Sequence[StepTree], batch_tokens: int = 8192) -> list[list[Probs | None]]:
+    @torch.inference_mode()
+    def score_trees(self, trees: Sequence[StepTree], batch_tokens: int = 4096) -> list[list[Probs | None]]:
         """Probabilities of (-1, 0, +1) for every node of every tree; None where its path is too long."""
-        encoded = encode_trees(self.prm.encoder, trees)
-        parts = [
-            (t, piece)
-            for t, tree in enumerate(encoded)
-            for piece in pieces(
-                tree, max_length=self.prm.max_length, pack_tokens=self.pack_tokens, packing=self.packing
-            )
+        paths = [
+            (t, path)
+            for t, tree in enumerate(encode_trees(self.prm.encoder, trees))
+            for path in self._paths(tree)
         ]
         result: list[list[Probs | None]] = [[None] * len(tree.texts) for tree in trees]
-        lengths = [piece.tokens for _, piece in parts]
-        order = sorted(range(len(parts)), key=lambda i: lengths[i])
-        for batch in cut_batches(order, lengths, batch_tokens):
-            sequences = [sequence(parts[i][1], self.prm.encoder.step_id) for i in batch]
-            values = self._probabilities(collate(sequences, self.prm.encoder.pad_id))
-            nodes = [(parts[i][0], node) for i in batch for node in parts[i][1].nodes]
-            if len(values) != len(nodes):
-                raise MarkerError(f"{len(nodes)} steps went in but {len(values)} scores came out")
-            for (tree, node), (bad, okay, good) in zip(nodes, values, strict=True):
-                result[tree][node] = (bad, okay, good)
+        ids, reads = [path.ids for _, path in paths], [path.reads for _, path in paths]
+        packed = self.packing != "none" and self.prm.marks is None
+        found = read_states(self.prm.lm, ids, reads, batch_tokens, padded=self._padded, packed=packed)
+        for members, rows, states in found:
+            values = self._probabilities(states)
+            for member, places in zip(members, rows, strict=True):
+                tree, path = paths[member]
+                for node, row in zip(path.nodes, places.tolist(), strict=True):
+                    bad, okay, good = values[row]
+                    result[tree][node] = (bad, okay, good)
         return result
 
-    @torch.inference_mode()
-    def _probabilities(self, batch: Batch) -> list[list[float]]:
-        logits = self.prm.label_logits(self.prm.hidden(batch), batch)
+    def _paths(self, tree: EncodedTree) -> Iterator[_Path]:
+        """Paths that together hold every node that fits, each node read in one of them."""
+        parents, step_id = tree.tree.parents, self.prm.encoder.step_id
+        arrays = [np.array(node, np.int64) for node in tree.nodes]
+        prompt = np.array(tree.prompt, np.int64)
+        ends: list[int] = []
+        for node, parent in enumerate(parents):
+            ends.append((len(prompt) if parent < 0 else ends[parent]) + len(arrays[node]))
+        fitting = [node for node, end in enumerate(ends) if end <= self.prm.max_length]
+        inner = {parents[node] for node in fitting}
+        unread = set(fitting)
+        for leaf in fitting:
+            if leaf in inner:
+                continue
+            line: list[int] = []
+            node = leaf
+            while node >= 0:
+                line.append(node)
+                node = parents[node]
+            line.reverse()
+            ids = np.concatenate([prompt, *(arrays[node] for node in line)])
+            marks = np.array([ends[node] - 1 for node in line])
+            if not np.array_equal(np.flatnonzero(ids == step_id), marks):
+                found = int((ids == step_id).sum())
+                raise MarkerError(f"{len(line)} steps but {found} step marks: nothing was scored")
+            nodes = [node for node in line if node in unread]
+            unread.difference_update(nodes)
+            yield _Path(ids, np.array([ends[node] - 1 for node in nodes]) - self._back(), nodes)
+
+    def _back(self) -> int:
+        """How far before the step mark the score is read."""
+        return 1 if self.prm.readout == "before" else 0
+
+    def _padded(self, ids: Sequence[Ints]) -> Tensor:
+        """States of single paths by the model's own forward pass."""
+        size = max(map(len, ids))
+        rows = np.full((len(ids), size), self.prm.encoder.pad_id, np.int64)
+        lengths = np.array([len(sequence) for sequence in ids])
+        for row, sequence in zip(rows, ids, strict=True):
+            row[: len(sequence)] = sequence
+        columns = np.arange(size)
+        none = columns[:0]
+        positions = np.broadcast_to(columns, rows.shape).copy()
+        return self.prm.hidden(Batch([], rows, positions, columns < lengths[:, None], none, none, none))
+
+    def _probabilities(self, states: Tensor) -> list[list[float]]:
+        count = len(states)
+        line, places = np.zeros((1, count), np.int64), np.arange(count)
+        batch = Batch([], line, line, line == 0, line[0], places, places)
+        logits = self.prm.label_logits(states[None], batch)
+        if len(logits) != count:
+            raise MarkerError(f"{count} steps went in but {len(logits)} scores came out")
         values: list[list[float]] = logits.double().softmax(-1).tolist()
         return values
+
+
+@dataclass(frozen=True)
+class _Path:
+    """One sequence to read: `reads[i]` is the position in `ids` at which `nodes[i]` is read."""
+
+    ids: Ints
+    reads: Ints
+    nodes: list[int]
+
+
+def load_scorer(
+    source: str | Path,
+    device: str = "cpu",
+    dtype: str = "float32",
+    kind: str = "auto",
+    self_test: bool = True,
+) -> StepScorer:
+    """Open a reward model: one of ours (a directory with our card), or a public one (directory or hub name).
+
+    `kind`: "auto", "stepmark", or a family of `models_prm.public.detect.ADAPTERS`. `self_test`: a public
+    model must score a right step of a small sum above a wrong one (ours carry examples of their own in the
+    card). Raises ModelError with the cure.
+    """
+    directory = Path(source)
+    ours = (directory / CARD).exists() or (directory.is_dir() and not (directory / "config.json").exists())
+    if kind == "stepmark" or (kind == "auto" and ours):
+        return PrmScorer.load(source, device, dtype)
+    from models_prm.public.detect import load_public
+    from models_prm.selftest import self_test as run
+
+    scorer = load_public(source, device, dtype, kind)
+    if self_test:
+        run(scorer)
+    return scorer
