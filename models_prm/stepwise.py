@@ -1,9 +1,10 @@
-"""Rows with labels per step, in two shapes besides PRM800K. Imports nothing heavy.
+"""Rows with labels per step, in three shapes besides PRM800K. Imports nothing heavy.
 
 TRL's stepwise supervision: `{"prompt", "completions": [...], "labels": [true, 0.75, null]}`; a row with any
 float has soft labels, a probability of good each. With targets: `{"problem", "steps", "targets": [0.75, [0.2,
 0.1, 0.7], null]}`, a probability of good or a mass over (-1, 0, +1) per step; `weight_from` and `weight` as
-in `LabeledSolution`. A float is never made an integer.
+in `LabeledSolution`. Math-Shepherd: `{"input", "label"}`, two strings that differ where the tag stands
+for "+" or "-". A float is never made an integer.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 from models_prm.errors import DataError
 from models_prm.records import LabeledSolution, Mass, problem_key, rows_from_prm800k
 
+MATH_SHEPHERD_TAG = "\u043a\u0438"
+
 
 def rows_of(record: Mapping[str, Any]) -> list[LabeledSolution]:
     """Training rows of one line, whatever its shape. Raises DataError naming the field."""
@@ -23,6 +26,8 @@ def rows_of(record: Mapping[str, Any]) -> list[LabeledSolution]:
         return rows_from_trl(record)
     if "targets" in record:
         return [rows_with_targets(record)]
+    if isinstance(record.get("input"), str) and isinstance(record.get("label"), str):
+        return rows_from_math_shepherd(record)
     return rows_from_prm800k(record)
 
 
@@ -46,6 +51,31 @@ def rows_from_trl(record: Mapping[str, Any]) -> list[LabeledSolution]:
     else:
         row = replace(row, ratings=tuple(None if label is None else (1 if label else -1) for label in labels))
     return [row] if row.counted else []
+
+
+def rows_from_math_shepherd(record: Mapping[str, Any]) -> list[LabeledSolution]:
+    """The row of one Math-Shepherd line: problem and steps in one string, "Step 1:" beginning the first step.
+
+    Raises DataError where the two strings do not match, or nothing says where the problem ends.
+    """
+    text, label = record["input"], record["label"]
+    *parts, rest = text.split(MATH_SHEPHERD_TAG)
+    ratings: list[int] = []
+    at = 0
+    for number, part in enumerate(parts, 1):
+        end = at + len(part)
+        if label[at:end] != part or label[end : end + 1] not in ("+", "-"):
+            raise DataError(f"label does not follow input with + or - for tag {number}")
+        ratings.append(1 if label[end] == "+" else -1)
+        at = end + 1
+    if not parts or label[at:] != rest or rest.strip():
+        raise DataError("input must end with the tag of its last step, and label where input ends")
+    begin = parts[0].rfind("Step 1:")
+    if begin < 0:
+        raise DataError('input has no "Step 1:" where the solution begins')
+    problem = parts[0][:begin].strip()
+    steps = (parts[0][begin:].strip(), *(part.strip() for part in parts[1:]))
+    return [LabeledSolution(problem, steps, tuple(ratings), problem_key(problem))]
 
 
 def rows_with_targets(record: Mapping[str, Any]) -> LabeledSolution:

@@ -19,7 +19,7 @@ from models_prm.data import (
 from models_prm.errors import DataError
 from models_prm.outcomes import balanced, on_every_step, pair_report, row_of, shape
 from models_prm.records import LabeledSolution, problem_key
-from models_prm.stepwise import rows_of
+from models_prm.stepwise import Repeats, rows_of
 from models_prm.tree import build_trees
 from tests.models_prm.prm_make import sum_record, write_lines
 
@@ -109,6 +109,72 @@ def test_files_of_all_shapes_can_be_trained_on_together(tmp_path: Path) -> None:
     assert target_mass(rows) == (4.75, 1.0, 3.25)
     assert label_summary(rows)["labels"] == 9
     assert label_summary([])["good"] is None
+
+
+TAG = "\u043a\u0438"
+
+
+def test_math_shepherd_strings_are_read() -> None:
+    text = f"How many? Step 1: We add. {TAG}\nStep 2: 2 + 3 = 9 {TAG}"
+    label = "How many? Step 1: We add. +\nStep 2: 2 + 3 = 9 -"
+    (row,) = rows_of({"input": text, "label": label, "task": "GSM8K"})
+    assert (row.problem, row.steps, row.ratings) == (
+        "How many?",
+        ("Step 1: We add.", "Step 2: 2 + 3 = 9"),
+        (1, -1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "message"),
+    [
+        (f"q Step 1: a {TAG}", "q Step 1: a ?", "for tag 1"),
+        (f"q Step 1: a {TAG}\nStep 2: b {TAG}", "q Step 1: a +\nStep 2: c +", "for tag 2"),
+        (f"q Step 1: a {TAG} b", "q Step 1: a + b", "must end with the tag"),
+        ("q Step 1: a", "q Step 1: a", "must end with the tag"),
+        (f"q a {TAG}", "q a +", "no .Step 1:"),
+    ],
+)
+def test_math_shepherd_strings_that_do_not_match_are_refused(text: str, label: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        rows_of({"input": text, "label": label})
+
+
+@pytest.mark.data
+def test_real_math_shepherd_samples_keep_every_tag(shared_data: Path) -> None:
+    path = shared_data / "math-shepherd" / "samples.jsonl"
+    rows = load_rows([path])
+    tags = [json.loads(line)["input"].count(TAG) for line in path.open(encoding="utf-8")]
+    assert [len(row.steps) for row in rows] == tags
+    assert all(row.counted == len(row.steps) and "Step 1:" not in row.problem for row in rows)
+
+
+@pytest.mark.data
+def test_prm800k_counts_every_distinct_rating_once_where_rows_repeat_prefixes(shared_data: Path) -> None:
+    """The same labels as PRM800K lines and as rows of TRL's shape, which repeat the prefix of every
+    completion."""
+    path = shared_data / "prm800k" / "phase1_test_rebuilt.jsonl"
+    rows = load_rows([path])
+    hard = [row for row in rows if all(r in (1, -1) for r in row.ratings)]
+    repeats = Repeats()
+    converted = [
+        fresh
+        for row in hard
+        for end in range(1, len(row.steps) + 1)
+        for made in rows_of(
+            {
+                "prompt": row.problem,
+                "completions": list(row.steps[:end]),
+                "labels": [r == 1 for r in row.ratings[:end]],
+            }
+        )
+        if (fresh := repeats.fresh(made)) is not None
+    ]
+    repeated = sum(end for row in hard for end in range(1, len(row.steps) + 1))
+    distinct = {
+        (row.problem, row.steps[: i + 1], rating) for row in hard for i, rating in enumerate(row.ratings)
+    }
+    assert sum(row.counted for row in converted) == len(distinct) < repeated / 5
 
 
 def test_refused_problems_are_read_from_any_shape(tmp_path: Path) -> None:
