@@ -14,7 +14,7 @@ from models_prm.cli.sample import add_generator, interruptible, open_sampler
 
 if TYPE_CHECKING:
     from models_prm.interfaces import StepProposer, StepScorer
-    from models_prm.search.records import SearchConfig
+    from models_prm.search.records import SearchConfig, SearchProblem
 
 EXAMPLE = (
     "example: python -m models_prm search problems.jsonl --model var/generator --scorer var/m1 "
@@ -32,7 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("problems", type=Path, help="JSONL file of problems, .gz allowed")
     parser.add_argument("--output", type=Path, required=True, help="JSONL of records, gone on with if there")
     add_generator(parser)
-    parser.add_argument("--scorer", type=Path, required=True, help="directory of a reward model, ours or public")
+    parser.add_argument(
+        "--scorer", type=Path, required=True, help="directory of a reward model, ours or public"
+    )
     parser.add_argument("--method", default="beam", help="best_of_n, beam or mcts (default: beam)")
     parser.add_argument(
         "--set",
@@ -56,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     from models_prm.records import Progress
     from models_prm.sampling.pool import load_problems
     from models_prm.sampling.settings import check_settings, settings_of, whole_lines
+    from models_prm.search.records import SearchProblem
 
     try:
         config = read_config(args.method, args.set, args.seed)
@@ -63,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
         check_settings(args.output, settings_of(args))
         known = {json.loads(line)["problem"]["key"] for line in whole_lines(args.output)}
         left = [p for p in problems if p.key not in known]
-        proposer, scorer = _models(args) if left else (None, None)
+        models = _models(args) if left else None
         with shown() as tell, interruptible() as stopped, args.output.open("a", encoding="utf-8") as file:
             for done, problem in enumerate(left, len(problems) - len(left) + 1):
-                _one(args, file, problem.key, problem.text, config, proposer, scorer)
+                _one(args, file, SearchProblem(problem.key, problem.text), config, models)
                 tell(Progress("search", done, len(problems)))
                 if stopped():
                     raise Cancelled(f"stopped after {done} problems; the same command goes on from them")
@@ -127,18 +130,19 @@ def _models(args: argparse.Namespace) -> tuple[StepProposer, StepScorer]:
 def _one(
     args: argparse.Namespace,
     file: TextIO,
-    key: str,
-    text: str,
+    problem: SearchProblem,
     config: SearchConfig,
-    *models: Any,
+    models: tuple[StepProposer, StepScorer] | None,
 ) -> None:
-    from models_prm.search import SearchProblem, search
+    """Search for one problem and write its record, and its picture where one is wanted."""
+    from models_prm.search import search
     from models_prm.search.picture import tree_svg
 
-    record = search(SearchProblem(key, text), *models, config)
+    assert models is not None
+    record = search(problem, models[0], models[1], config)
     if args.pictures is not None:
         args.pictures.mkdir(parents=True, exist_ok=True)
-        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in key)
+        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in problem.key)
         (args.pictures / f"{name}.svg").write_text(tree_svg(record), encoding="utf-8")
     file.write(json.dumps({**record.as_json(), "solution": record.steps()}, ensure_ascii=False) + "\n")
     file.flush()

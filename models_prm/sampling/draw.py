@@ -45,7 +45,8 @@ def draw(logits: Tensor, temperature: float, uniforms: Tensor) -> tuple[Tensor, 
 def _block_sums(weights: Tensor) -> Tensor:
     """Sums of consecutive blocks of BLOCK entries, float64 [b, blocks]; the last block may be short."""
     whole = weights.shape[1] // BLOCK * BLOCK
-    sums = weights[:, :whole].unflatten(1, (-1, BLOCK)).sum(-1).double()
+    sums = weights[:, :whole].view(len(weights), -1, BLOCK).sum(-1).double()
     if whole == weights.shape[1]:
         return sums
-    return torch.cat([sums, weights[:, whole:].sum(-1, dtype=torch.float64)[:, None]], 1)
+    rest = weights[:, whole:].sum(-1, dtype=torch.float64)
+    return torch.cat([sums, rest[:, None]], 1)

@@ -190,7 +190,8 @@ class ServerSampler:
         return f"HTTP {error.code} {text.replace(self._key, '***') if self._key else text}"
 
     def _pause(self, attempt: int, asked: str | None) -> float:
-        pause = min(self.retry.most_s, self.retry.base_s * 2**attempt) * (0.5 + random.random() / 2)
+        pause: float = min(self.retry.most_s, self.retry.base_s * 2.0**attempt)
+        pause *= 0.5 + random.random() / 2
         if asked is not None and asked.strip().isdigit():
             pause = max(pause, min(self.retry.most_s, float(asked)))
         return pause

@@ -162,10 +162,7 @@ class SearchRecord:
             values["problem"] = SearchProblem(**plain["problem"])
             values["nodes"] = [Node(**{**n, "probs": _tuple(n["probs"])}) for n in plain["nodes"]]
             values["calls"] = [_call(c) for c in plain["calls"]]
-            values["rounds"] = [
-                Round(**{k: tuple(v) if isinstance(v, list) else v for k, v in r.items()})
-                for r in plain["rounds"]
-            ]
+            values["rounds"] = [_round(r) for r in plain["rounds"]]
             values["usage"] = Usage(**plain["usage"])
             return cls(**values)
         except (KeyError, TypeError) as error:
@@ -183,3 +180,8 @@ def _tuple(values: Any) -> tuple[float, float, float] | None:
 def _call(plain: dict[str, Any]) -> Call:
     proposals = tuple(tuple(Proposal(**p) for p in group) for group in plain["proposals"])
     return Call(tuple(plain["parents"]), plain["m"], plain["seed"], proposals)
+
+
+def _round(plain: dict[str, Any]) -> Round:
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()}
+    return Round(**values)
