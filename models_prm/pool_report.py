@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from models_prm import exact, votes
 from models_prm.best_of_n import STRATEGIES, PooledProblem, PoolTable, tabulate
 from models_prm.errors import DataError
+from models_prm.records import OnProgress, Progress
 from models_prm.selected import quality_of_picks
 
 Floats = NDArray[np.float64]
@@ -50,6 +51,7 @@ def best_of_n_report(
     resamples: int = 1000,
     draws: int | None = None,
     equal: votes.Equal | None = None,
+    on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """Everything about a scored pool that needs no further model.
 
@@ -68,7 +70,7 @@ def best_of_n_report(
         for name, scores in table.scores.items()
     }
     oracle = Curve(exact.pass_at_n_curve(table.correct, ns, table.slots))
-    majority, weighted, weights = _vote_curves(table, ns, draws, equal)
+    majority, weighted, weights = _vote_curves(table, ns, draws, equal, on_progress)
     boot = exact.Bootstrap(len(problems), resamples)
     shown = {**best, "majority": majority, **{f"vote_{k}": c for k, c in weighted.items()}, "oracle": oracle}
     return {
@@ -117,7 +119,11 @@ def points(curve: Curve, counts: Sequence[int], boot: exact.Bootstrap) -> list[d
 
 
 def _vote_curves(
-    table: PoolTable, ns: Sequence[int], draws: int | None, equal: votes.Equal | None
+    table: PoolTable,
+    ns: Sequence[int],
+    draws: int | None,
+    equal: votes.Equal | None,
+    on_progress: OnProgress | None,
 ) -> tuple[Curve, dict[str, Curve], dict[str, str]]:
     """Majority, weighted votes by score, and how each score was made a weight. Unfinished ones abstain."""
     voting = _voting(table)
@@ -136,6 +142,8 @@ def _vote_curves(
             ballots = votes.Ballots.of(classes, right, weights, table.slots[row])
             how: votes.How = "count" if name is None else "sum"
             rows[name or ""].append(votes.vote_curve(ballots, ns, how=how, draws=tries, seed=row))
+        if on_progress is not None:
+            on_progress(Progress("votes", row + 1, len(table.problems)))
     curves = {
         name: Curve(np.array([v for v, _ in pairs]), np.array([e for _, e in pairs]))
         for name, pairs in rows.items()

@@ -114,12 +114,13 @@ def _write(report: Report, plot: Path | None, markdown: Path | None) -> None:
 def _pool(args: argparse.Namespace) -> Report:
     from models_prm.answers import GraderPool
     from models_prm.best_of_n import load_pool
+    from models_prm.cli.progress import shown
     from models_prm.pool_report import best_of_n_report
     from models_prm.report import Report
     from models_prm.votes import equal_by
 
     problems = load_pool(args.file)
-    with GraderPool() as graders:
+    with GraderPool() as graders, shown() as on_progress:
         data = best_of_n_report(
             problems,
             args.n,
@@ -127,6 +128,7 @@ def _pool(args: argparse.Namespace) -> Report:
             resamples=args.resamples,
             draws=args.draws,
             equal=equal_by(graders.grade) if args.equality == "grader" else None,
+            on_progress=on_progress,
         )
     return Report("best-of-n", data, title=args.file.name, facts={"answers vote by": args.equality})
 
