@@ -3,11 +3,12 @@
 A page never computes it: numpy is loaded inside the functions that do.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labeling.models import Solution
 from selection.models import ModelVersion, ScoreSet
@@ -20,13 +21,13 @@ RESAMPLES = 500
 ENOUGH = 0.5
 
 
-def keep(score_set: ScoreSet) -> None:
+def keep(score_set: ScoreSet, on_progress: Callable[[int, int, str], None] | None = None) -> None:
     """Compute the report of a complete score set and store it in its model's metrics, by pool.
 
     Nothing is stored for a pool without two samples of any problem. Computed again after every scoring, from
     the tables alone, so that a killed worker loses nothing.
     """
-    report = report_of(score_set)
+    report = report_of(score_set, on_progress)
     if report is None:
         return
     entry = {
@@ -41,17 +42,24 @@ def keep(score_set: ScoreSet) -> None:
         model.save(update_fields=["metrics"])
 
 
-def report_of(score_set: ScoreSet) -> dict[str, Any] | None:
+def report_of(
+    score_set: ScoreSet, on_progress: Callable[[int, int, str], None] | None = None
+) -> dict[str, Any] | None:
     """Best of N, votes, oracle, quintiles and strategies of a scored pool; `left_out`: problems with too few
     samples. Answers vote together that are written alike or are the same number."""
     from models_prm.pool_report import best_of_n_report
+    from models_prm.records import Progress
+
+    def tell(progress: Progress) -> None:
+        if on_progress is not None:
+            on_progress(progress.done, progress.total, _("evaluating"))
 
     problems = list(_problems(score_set))
     most = max((len(p.correct) for p in problems), default=0)
     used = [p for p in problems if len(p.correct) >= max(2, ENOUGH * most)]
     if not used:
         return None
-    report = best_of_n_report(used, resamples=RESAMPLES)
+    report = best_of_n_report(used, resamples=RESAMPLES, on_progress=tell)
     return {**report, "left_out": len(problems) - len(used)}
 
 

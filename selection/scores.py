@@ -48,7 +48,7 @@ def score_pool(
         is_complete=True, completed_at=timezone.now(), n_scored=score_set.scores.count()
     )
     score_set.refresh_from_db()
-    pool_reports.keep(score_set)
+    pool_reports.keep(score_set, on_progress)
     return score_set
 
 

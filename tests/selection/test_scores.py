@@ -75,14 +75,16 @@ def test_solutions_of_one_problem_are_scored_together(pool: Pool) -> None:
 
 
 def test_progress_counts_from_what_is_there_to_all(pool: Pool) -> None:
-    said: list[tuple[int, int]] = []
+    said: list[tuple[int, int, str]] = []
     score(
         pool,
         world.model(pool.project),
         FakeScorer(),
-        on_progress=lambda done, total, _stage: said.append((done, total)),
+        on_progress=lambda done, total, stage: said.append((done, total, stage)),
     )
-    assert said == [(0, 20), (7, 20), (14, 20), (20, 20)]
+    scoring = [(done, total) for done, total, stage in said if stage == "scoring"]
+    assert scoring == [(0, 20), (7, 20), (14, 20), (20, 20)]
+    assert said[-1] == (4, 4, "evaluating")
 
 
 def test_a_pool_that_grew_gets_the_missing_scores_only(pool: Pool) -> None:
