@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from models_prm.errors import DataError, LeakError
 from models_prm.outcomes import row_of
 from models_prm.records import LabeledSolution, problem_key
-from models_prm.stepwise import Repeats, rows_of
+from models_prm.stepwise import Repeats, repeats_labels, rows_of
 
 T = TypeVar("T")
 MAX_LINE = 16 * 1024 * 1024
@@ -102,7 +102,7 @@ def load_rows(paths: Iterable[Path]) -> list[LabeledSolution]:
     for path in paths:
         repeats = Repeats()
         for record, found in _converted(path, lambda record: (record, rows_of(record))):
-            if "completions" in record:
+            if repeats_labels(record):
                 rows += [fresh for row in found if (fresh := repeats.fresh(row)) is not None]
             else:
                 rows += found

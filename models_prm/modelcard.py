@@ -48,7 +48,11 @@ def render(card: Mapping[str, Any]) -> str:
     for key, title in (("train", "Trained on"), ("held_out", "Held-out numbers"), ("recipe", "Recipe")):
         if card.get(key):
             lines += ["", f"## {title}", "", "| | |", "|---|---|"]
-            lines += [f"| {name} | {_shown(value)} |" for name, value in card[key].items()]
+            lines += [
+                f"| {name} | {_shown(value)} |"
+                for name, value in card[key].items()
+                if not isinstance(value, list)
+            ]
     lines += ["", "Load it with `models_prm.scoring.PrmScorer.load(directory)`.", ""]
     return "\n".join(lines)
 

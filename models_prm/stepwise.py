@@ -130,6 +130,14 @@ def _target(value: Any, index: int) -> Mass | None:
     return _of(float(value))
 
 
+def repeats_labels(record: Mapping[str, Any]) -> bool:
+    """Whether equal labels after equal steps in this kind of line are one judgement written twice.
+
+    Labels from final answers are not: two solutions that begin alike are two samples with a verdict each.
+    """
+    return "completions" in record and not str(record.get("source", "")).startswith("final_answer")
+
+
 class Repeats:
     """Drops labels that an earlier row of the same file has given already.
 

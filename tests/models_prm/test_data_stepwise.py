@@ -99,6 +99,20 @@ def test_a_repeated_prefix_is_counted_once_and_another_verdict_stays(tmp_path: P
     assert two.counts == [[0.5, 0, 0.5], [0.75, 0, 0.25]]
 
 
+def test_verdicts_of_solutions_that_begin_alike_are_all_counted(tmp_path: Path) -> None:
+    lines = [
+        {
+            "prompt": "p",
+            "completions": ["a", text],
+            "labels": [float(right)] * 2,
+            "source": "final_answer/all",
+        }
+        for text, right in (("b", 1), ("c", 1), ("d", 0))
+    ]
+    (tree,) = build_trees(load_rows([write_lines(tmp_path / "d.jsonl", lines)]))
+    assert tree.counts[0] == [1, 0, 2]
+
+
 def test_files_of_all_shapes_can_be_trained_on_together(tmp_path: Path) -> None:
     path = write_lines(
         tmp_path / "d.jsonl",
