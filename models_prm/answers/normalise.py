@@ -18,6 +18,9 @@ _UNICODE = str.maketrans(
         "\u00a0": " ", "\u2009": " ", "\u202f": " ",
     }
 )  # fmt: skip
+_FULL_WIDTH = {0xFF01 + k: 0x21 + k for k in range(94)}
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_SUPERSCRIPT_RUN = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _SURD_SIGN = re.compile(r"√\s*(?:\(([^()]*)\)|(\d+|[A-Za-z]))")
 _INVISIBLE = re.compile(
     r"\\(?:left|right|bigg?[lr]?|Bigg?[lr]?|displaystyle|textstyle|limits)(?![A-Za-z])(?:\.(?!\d))?"
@@ -49,7 +52,9 @@ _MAX_DIGITS = 400
 
 def tidy(text: str) -> str:
     """The same answer in one notation: no outer math delimiters, spacing or sizing commands, one fraction."""
-    text = _SURD_SIGN.sub(r"\\sqrt{\1\2}", text.strip()).translate(_UNICODE)
+    text = text.strip().translate(_FULL_WIDTH)
+    text = _SUPERSCRIPT_RUN.sub(lambda run: f"^{{{run[0].translate(_SUPERSCRIPTS)}}}", text)
+    text = _SURD_SIGN.sub(r"\\sqrt{\1\2}", text).translate(_UNICODE)
     text = strip_math_quotes(text)
     text = _GROUP_COMMA.sub("", text)
     text = _SPACE.sub(" ", _NO_SPACE.sub("", _INVISIBLE.sub("", text)))
