@@ -211,7 +211,9 @@ def budget_for(lengths: Sequence[int], wanted: int, seed: int) -> int:
     return high
 
 
-def train_trl(encoder: StepEncoder, rows: Sequence[Row], seed: int) -> tuple[float, Prm, int, int]:
+def train_trl(
+    encoder: StepEncoder, rows: Sequence[Row], seed: int, sampling: str
+) -> tuple[float, Prm, int, int]:
     """Seconds, trained model, optimizer steps, tokens of the rows without padding."""
     from datasets import Dataset
     from trl.experimental.prm import PRMConfig, PRMTrainer
@@ -241,6 +243,7 @@ def train_trl(encoder: StepEncoder, rows: Sequence[Row], seed: int) -> tuple[flo
             report_to=[],
             disable_tqdm=True,
             dataloader_pin_memory=False,
+            train_sampling_strategy=sampling,
             seed=seed,
         )
         data = Dataset.from_list(
@@ -276,7 +279,7 @@ def quiet_output() -> Any:
         yield
 
 
-def compare(kind: str, count: int, rounds: int) -> dict[str, Any]:
+def compare(kind: str, count: int, rounds: int, sampling: str) -> dict[str, Any]:
     encoder = make_encoder()
     rows: list[Row] = getattr(Writer(1), kind)(count)
     unseen: list[Row] = getattr(Writer(2), kind)(64)
@@ -295,7 +298,7 @@ def compare(kind: str, count: int, rounds: int) -> dict[str, Any]:
             if name == "ours":
                 spent, prm, steps[name] = train_ours(encoder, own[:part], seed + 1)
             else:
-                spent, prm, steps[name], tokens = train_trl(encoder, rows[:part], seed + 1)
+                spent, prm, steps[name], tokens = train_trl(encoder, rows[:part], seed + 1, sampling)
             if seed >= 0:
                 prm.train(False)
                 seconds[name].append(spent)
@@ -350,6 +353,9 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=80)
     parser.add_argument("--threads", type=int, default=1, help="one, so that a busy machine disturbs least")
     parser.add_argument("--data", choices=["solutions", "alternatives", "both"], default="both")
+    parser.add_argument(
+        "--trl-grouped", action="store_true", help="let TRL put rows of like length together (off by default)"
+    )
     arguments = parser.parse_args()
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     try:
@@ -357,10 +363,12 @@ def main() -> int:
     except ImportError as error:
         print(f"needs trl 1.13.0: pip install 'stepmark[peers]' ({error})", file=sys.stderr)
         return 2
+    sampling = "group_by_length" if arguments.trl_grouped else "random"
     torch.set_num_threads(arguments.threads)
     kinds = ("solutions", "alternatives") if arguments.data == "both" else (arguments.data,)
-    results = [compare(kind, arguments.rows, arguments.rounds) for kind in kinds]
-    print(json.dumps({"threads": torch.get_num_threads(), "results": results}, indent=2))
+    results = [compare(kind, arguments.rows, arguments.rounds, sampling) for kind in kinds]
+    settled = {"threads": torch.get_num_threads(), "trl_sampling": sampling, "results": results}
+    print(json.dumps(settled, indent=2))
     return 0
 
 

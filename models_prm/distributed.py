@@ -95,6 +95,8 @@ def join_launched(device: str = "cpu") -> Group:
     """Join the group of the launcher if this process was started by one."""
     if is_launched() and not distributed.is_initialized():
         distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+        if device == "cuda":
+            torch.cuda.set_device(distributed.get_rank() % torch.cuda.device_count())
     return current(device)
 
 

@@ -81,13 +81,13 @@ def self_test(scorer: StepScorer, pair: Pair = PLAIN) -> None:
 
 
 def choose_pair(
-    candidates: Sequence[tuple[str, tuple[str, ...], float, float]], margin: float = 0.02
+    candidates: Sequence[tuple[str, tuple[str, ...], float, float]], margin: float = 0.1
 ) -> Pair | None:
     """The two examples for a card, of candidates (problem, steps, verdict, p(good) of the last step); the
     verdict is the share of labels +1 less that of labels -1.
 
     The right step that the model is surest of and the wrong one it is surest of; None where they are closer
-    than `margin`, since a model that has learned nothing has no order to test.
+    than `margin`: a model that has learned next to nothing has no order that rounding could not turn.
     """
     right = [c for c in candidates if c[2] > 0.5]
     wrong = [c for c in candidates if c[2] < -0.5]
