@@ -3,7 +3,7 @@
     config = FinetuneConfig(data=(Path("pool.jsonl"),), output_dir=Path("var/generator"), base="var/base")
     result = finetune(config)
 
-As the paper's generator (arXiv 2305.20050, section 2): solutions with a right final answer, written in the step
+As the generator of arXiv 2305.20050: solutions with a right final answer, written in the step
 format, one epoch; the model learns the format, and is fixed from then on. The text is the template of
 `prompts.py` without examples, then the steps, then the end token. Next-token loss on steps and end only.
 """
@@ -29,7 +29,7 @@ from models_prm.config import ModelShape, Stage
 from models_prm.errors import Cancelled, DataError, RecipeError
 from models_prm.records import OnProgress, Progress, ShouldStop
 from models_prm.sampling.prompts import build_prompt
-from models_prm.sampling.weights import encode_prompts, encode_texts, load_generator
+from models_prm.sampling.weights import encode_prompts, encode_texts, load_generator, quiet
 from models_prm.stages import learning_rate, plan
 from models_prm.steps import SPLITTERS, join_steps
 from models_prm.tokenizer import StepEncoder, train_tokenizer
@@ -283,6 +283,7 @@ def _save(
     losses: list[float],
 ) -> FinetuneResult:
     """Weights, tokenizer and, last of all, the card: a directory with a card is complete."""
+    quiet()
     lm.eval().save_pretrained(config.output_dir)
     tokenizer.save_pretrained(config.output_dir)
     card = {

@@ -7,6 +7,14 @@ from typing import Any
 from models_prm.errors import ModelError
 
 
+def quiet() -> None:
+    """Keep the Transformers library from drawing bars of its own: progress is reported by `on_progress`."""
+    from transformers.utils import logging
+
+    switch: Any = logging.disable_progress_bar
+    switch()
+
+
 def load_generator(source: str, device: str = "cpu", dtype: str = "float32") -> tuple[Any, Any]:
     """(model in evaluation mode, tokenizer) of a Hugging Face directory or hub name.
 
@@ -14,10 +22,8 @@ def load_generator(source: str, device: str = "cpu", dtype: str = "float32") -> 
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
 
-    switch: Any = logging.disable_progress_bar
-    switch()
+    quiet()
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(source)
         lm: Any = AutoModelForCausalLM.from_pretrained(source, dtype=getattr(torch, dtype))
