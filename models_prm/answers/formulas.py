@@ -18,6 +18,7 @@ MONEY = {"$": DOLLAR, "€": UNITS["euro"], "£": UNITS["sterling"]}
 EOF = Token("eof", "")
 _STARTERS = frozenset({"number", "repeating", "letter", "function", "command", "(", "{", "begin"})
 _CLOSERS = {"(": {")", "]"}, "[": {"]", ")"}, "{": {"}"}, "set{": {"}set"}}
+_OPENERS = tuple(_CLOSERS)
 # Symbols we need not understand in order to compare them with themselves.
 _OPAQUE = frozenset(
     {"alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota",
@@ -79,7 +80,9 @@ class FormulaParser(ABC):
         """sum := term (("+" | "-" | "±" | "∓") term)*. Raises UnreadableError when nested too deeply."""
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise UnreadableError("nested too deeply")
+            kinds = [token.kind for token in self.tokens]
+            closed = sum(map(kinds.count, _OPENERS)) == sum(map(kinds.count, (")", "]", "}", "}set")))
+            raise UnreadableError("nested too deeply") if closed else UnbalancedError("brackets stay open")
         terms: list[Node] = [self.term()]
         while token := self.take("+", "-", "pm", "mp"):
             term = self.term()
@@ -269,8 +272,14 @@ class FormulaParser(ABC):
     def command(self, name: str) -> Node:
         """A LaTeX command that stands for a value."""
         if name == "frac":
-            top = self.argument()
-            return n.Quotient(top, self.argument())
+            top, bottom = self.argument(), self.argument()
+            if (
+                _is_differential(top)
+                and isinstance(bottom, n.Product)
+                and _is_differential(bottom.factors[0])
+            ):
+                raise UnreadableError("a derivative")
+            return n.Quotient(top, bottom)
         if name == "pi":
             return n.Const("pi")
         if name == "infty":
@@ -330,6 +339,11 @@ def negated(node: Node) -> Node:
     if isinstance(node, n.Quotient) and isinstance(node.top, n.Num):
         return n.Quotient(n.Num(-node.top.value), node.bottom)
     return n.Product((n.Num(Fraction(-1)), node))
+
+
+def _is_differential(node: Node) -> bool:
+    """The d of d/dx, or its power."""
+    return node == n.Sym("d") or isinstance(node, n.Power) and node.base == n.Sym("d")
 
 
 def _sum(terms: list[Node]) -> Node:

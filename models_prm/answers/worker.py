@@ -16,7 +16,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TextIO
 
-from models_prm.answers.cascade import next_grader
+from models_prm.answers.cascade import MAX_ANSWER_CHARS, next_grader
 from models_prm.answers.verdict import Strictness, Verdict
 
 Vote = Callable[[str, str], Verdict]
@@ -37,6 +37,7 @@ def main() -> int:
     replies = _private_output()
     _limit_memory()
     sys.setrecursionlimit(_RECURSION_LIMIT)
+    sys.set_int_max_str_digits(MAX_ANSWER_CHARS)
     graders = {"exact": _load("exact")}
     _send(replies, {"ready": True})
     for line in sys.stdin:

@@ -174,6 +174,11 @@ def test_graders_are_asked_until_the_verdict_stands(
     assert next_grader(votes, strictness, every_vote=every_vote) == wanted
 
 
+def test_brackets_that_never_close_are_wrong_however_many(pool: GraderPool) -> None:
+    assert pool.grade("(" * 5000 + "1", "1").verdict is WRONG
+    assert pool.grade("9" * 15_000, "1" * 9).verdict is WRONG
+
+
 def test_every_grader_is_on_record_on_request() -> None:
     with GraderPool(time_limit_s=30, every_vote=True) as pool:
         grade_ = pool.grade("(x+1)(x-1)", "x^2-1")
