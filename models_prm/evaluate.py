@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models_prm import aggregate, baseline, metrics, processbench
+from models_prm import aggregate, agreement, baseline, metrics, processbench
 from models_prm.data import file_sha256, load_rows, rating_counts
 from models_prm.errors import DataError
 from models_prm.interfaces import StepScorer
@@ -67,6 +67,11 @@ def step_report(probs: Floats, classes: NDArray[np.int64]) -> dict[str, Any]:
     }
 
 
+def said(probs: Floats, threshold: float = 0.5) -> list[int]:
+    """The rating -1, 0 or +1 that a model gives each step [n, 3]: bad where 1 - p(-1) < threshold."""
+    return [-1 if 1 - p[0] < threshold else int(np.argmax(p[1:])) for p in probs.tolist()]
+
+
 def evaluate_prm(
     model_dir: str | Path,
     data_paths: Iterable[str | Path],
@@ -109,6 +114,7 @@ def evaluate_prm(
         "rating_counts": rating_counts(rows),
         "ratings_too_long": sum(rating_counts(rows).values()) - len(classes),
         "steps": step_report(values, classes),
+        "agreement": agreement.step_agreement((classes - 1).tolist(), said(values, threshold)),
         "length_only": {
             "auroc_bad": metrics.auroc(by_length, classes == 0),
             "average_precision_bad": metrics.average_precision(by_length, classes == 0),
@@ -191,7 +197,11 @@ def first_errors(
             continue
         truth.append(row.ratings.index(-1) if -1 in row.ratings else None)
         found.append(aggregate.first_error(aggregate.step_scores(values), threshold))
-    return {**metrics.first_error_report(truth, found), "processbench": metrics.processbench_f1(truth, found)}
+    return {
+        **metrics.first_error_report(truth, found),
+        **agreement.first_error_agreement(truth, found),
+        "processbench": metrics.processbench_f1(truth, found),
+    }
 
 
 def evaluate_processbench(

@@ -21,7 +21,7 @@ from models_prm import aggregate, agreement, calibration, metrics, processbench
 from models_prm.aggregate import Probs
 from models_prm.data import file_sha256, read_jsonl
 from models_prm.errors import DataError, LeakError
-from models_prm.evaluate import step_report
+from models_prm.evaluate import said, step_report
 from models_prm.records import CLASSES, problem_key
 
 FirstError = int | None
@@ -141,7 +141,6 @@ def rated_report(
         )
     probs, classes = arrays(rows)
     temperature = calibration.fit_temperature(*arrays(validation)) if validation else None
-    said = [(0 if p[0] > 1 - threshold else 1 + int(np.argmax(p[1:]))) - 1 for p in probs.tolist()]
     judged = [row for row in rows if row.judged]
     truth = [row.first_error for row in judged]
     scores = [aggregate.step_scores(row.probs) for row in judged]
@@ -152,7 +151,7 @@ def rated_report(
         "steps": step_report(probs, classes),
         "calibration": calibration.calibration_report(probs, classes, temperature=temperature, bins=bins),
         "validation_solutions": len(validation),
-        "agreement": agreement.step_agreement((classes - 1).tolist(), said),
+        "agreement": agreement.step_agreement((classes - 1).tolist(), said(probs, threshold)),
         "first_error": {
             **metrics.first_error_report(truth, found),
             **agreement.first_error_agreement(truth, found),

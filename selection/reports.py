@@ -41,6 +41,9 @@ def measures(report: Mapping[str, Any]) -> list[Measure]:
         Measure(_("calibration error (ECE)"), steps["calibration_error_bad"], None, None, n, _("ratings")),
         Measure(_("log loss"), steps["loss"], steps["loss_of_prior"], None, n, _("ratings")),
     ]
+    if agreed := report.get("agreement"):
+        title = _("agreement with people on bad steps (kappa)")
+        rows.append(Measure(title, agreed["kappa_bad"], 0.0, None, n, _("ratings")))
     return [row for row in rows if row.n]
 
 

@@ -151,6 +151,12 @@ BINS = [
 ]
 
 
+def test_agreement_with_people_is_a_measure_of_the_model(pool: Pool) -> None:
+    model = world.model(pool.project)
+    ModelVersion.objects.update(metrics={"held_out": REPORT | {"agreement": {"kappa_bad": 0.412}}})
+    assert "(kappa) 0.412 0.000 – 120 ratings" in text_of(signed_in(), "model-detail", model.pk)
+
+
 def test_an_old_report_without_bins_draws_no_reliability() -> None:
     assert pool_charts.reliability_chart(REPORT) == ""
     assert pool_charts.reliability_chart({}) == ""
