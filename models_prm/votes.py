@@ -42,7 +42,8 @@ def classes_of(answers: Sequence[str | None], equal: Equal | None = None) -> lis
     are not both plain numbers and not joined yet. Classes are the connected components of those equalities.
     """
     keys: dict[Hashable, str] = {}
-    of_answer = [None if a is None or not a.strip() else answer_key(a) for a in answers]
+    keyed = {a: answer_key(a) for a in set(answers) if a is not None and a.strip()}
+    of_answer = [None if a is None else keyed.get(a) for a in answers]
     for key, answer in zip(of_answer, answers, strict=True):
         if key is not None and answer is not None:
             keys.setdefault(key, answer)
