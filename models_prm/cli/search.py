@@ -14,7 +14,7 @@ from models_prm.cli.sample import add_generator, interruptible, open_sampler
 
 if TYPE_CHECKING:
     from models_prm.interfaces import StepProposer, StepScorer
-    from models_prm.search.records import SearchConfig, SearchProblem
+    from models_prm.search.records import SearchConfig, SearchRecord
 
 EXAMPLE = (
     "example: python -m models_prm search problems.jsonl --model var/generator --scorer var/m1 "
@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--few-shot", type=Path, help='JSONL of solved examples: "problem" and "steps"')
     parser.add_argument("--splitter", default="newline", help="newline or blank_line")
+    parser.add_argument("--together", type=int, default=8, help="problems in work at a time (default: 8)")
     parser.add_argument("--pictures", type=Path, help="directory for a picture (SVG) of each tree")
 
 
@@ -58,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from models_prm.records import Progress
     from models_prm.sampling.pool import load_problems
     from models_prm.sampling.settings import check_settings, settings_of, whole_lines
+    from models_prm.search.many import search_many
     from models_prm.search.records import SearchProblem
 
     try:
@@ -65,11 +67,12 @@ def run(args: argparse.Namespace) -> int:
         problems = load_problems(args.problems)
         check_settings(args.output, settings_of(args))
         known = {json.loads(line)["problem"]["key"] for line in whole_lines(args.output)}
-        left = [p for p in problems if p.key not in known]
+        left = [SearchProblem(p.key, p.text) for p in problems if p.key not in known]
         models = _models(args) if left else None
         with shown() as tell, interruptible() as stopped, args.output.open("a", encoding="utf-8") as file:
-            for done, problem in enumerate(left, len(problems) - len(left) + 1):
-                _one(args, file, SearchProblem(problem.key, problem.text), config, models)
+            records = search_many(left, *models, config=config, together=args.together) if models else ()
+            for done, record in enumerate(records, len(problems) - len(left) + 1):
+                _write(args, file, record)
                 tell(Progress("search", done, len(problems)))
                 if stopped():
                     raise Cancelled(f"stopped after {done} problems; the same command goes on from them")
@@ -127,22 +130,13 @@ def _models(args: argparse.Namespace) -> tuple[StepProposer, StepScorer]:
     return proposer, load_scorer(args.scorer, args.device)
 
 
-def _one(
-    args: argparse.Namespace,
-    file: TextIO,
-    problem: SearchProblem,
-    config: SearchConfig,
-    models: tuple[StepProposer, StepScorer] | None,
-) -> None:
-    """Search for one problem and write its record, and its picture where one is wanted."""
-    from models_prm.search import search
+def _write(args: argparse.Namespace, file: TextIO, record: SearchRecord) -> None:
+    """Write a record with its solution, and its picture where one is wanted."""
     from models_prm.search.picture import tree_svg
 
-    assert models is not None
-    record = search(problem, models[0], models[1], config)
     if args.pictures is not None:
         args.pictures.mkdir(parents=True, exist_ok=True)
-        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in problem.key)
+        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in record.problem.key)
         (args.pictures / f"{name}.svg").write_text(tree_svg(record), encoding="utf-8")
     file.write(json.dumps({**record.as_json(), "solution": record.steps()}, ensure_ascii=False) + "\n")
     file.flush()

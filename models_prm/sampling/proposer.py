@@ -28,11 +28,25 @@ _BEGIN = re.compile(r"\\begin\{([^{}\n]{1,40})\}")
 class _Open:
     """A proposal that is being written: what there is of it so far."""
 
+    call: int
     prefix: int
     index: int
+    seed: int
     text: str = ""
     tokens: int = 0
     logprob: float | None = 0.0
+
+    @property
+    def key(self) -> str:
+        """Names the prefix in requests."""
+        return f"{self.call}.{self.prefix}"
+
+
+def _request(prompt: str, on_the_way: _Open) -> SampleRequest:
+    # A continued step has a random stream of its own, which its length begins.
+    o = on_the_way
+    own = sample_seed(o.seed, f"{o.prefix}.{o.tokens}", o.index)
+    return SampleRequest(o.key, prompt + o.text, o.index, own)
 
 
 @dataclass
@@ -64,36 +78,46 @@ class SamplerProposer:
         self, prefixes: Sequence[tuple[str, tuple[str, ...]]], m: int, seed: int
     ) -> list[list[Proposal]]:
         """`m` proposals for each (problem, steps so far); the same seed gives the same ones."""
-        prompts = [prefix_prompt(p, steps, self.examples, self.splitter) for p, steps in prefixes]
-        found: dict[tuple[int, int], Proposal] = {}
-        open_ = [_Open(prefix, index) for prefix in range(len(prefixes)) for index in range(m)]
+        return self.propose_many([(prefixes, m, seed)])[0]
+
+    def propose_many(
+        self, calls: Sequence[tuple[Sequence[tuple[str, tuple[str, ...]]], int, int]]
+    ) -> list[list[list[Proposal]]]:
+        """Answers of several calls (prefixes, m, seed), written together; each is what it would be alone."""
+        prompts = [
+            [prefix_prompt(p, steps, self.examples, self.splitter) for p, steps in prefixes]
+            for prefixes, _, _ in calls
+        ]
+        found: dict[tuple[int, int, int], Proposal] = {}
+        open_ = [
+            _Open(call, prefix, index, seed)
+            for call, (prefixes, m, seed) in enumerate(calls)
+            for prefix in range(len(prefixes))
+            for index in range(m)
+        ]
         while open_:
-            requests = {
-                (str(o.prefix), o.index): (o, self._request(prompts[o.prefix], o, seed)) for o in open_
-            }
+            by_place = {(o.key, o.index): o for o in open_}
             # One limit for all that are on the way: the least that is left to any.
             room = min(self.max_step_tokens - o.tokens for o in open_)
             samples = self.sampler.sample(
-                [request for _, request in requests.values()],
+                [_request(prompts[o.call][o.prefix], o) for o in open_],
                 max_tokens=room,
                 temperature=self.temperature,
                 stop=self.stop,
             )
             open_ = []
             for sample in samples:
-                on_the_way, _ = requests[sample.key, sample.index]
+                on_the_way = by_place[sample.key, sample.index]
                 proposal = self._take(on_the_way, sample)
                 if proposal is None:
                     open_.append(on_the_way)
                 else:
-                    found[on_the_way.prefix, on_the_way.index] = proposal
-            open_.sort(key=lambda o: (o.prefix, o.index))
-        return [[found[prefix, index] for index in range(m)] for prefix in range(len(prefixes))]
-
-    def _request(self, prompt: str, on_the_way: _Open, seed: int) -> SampleRequest:
-        # A continued step has a random stream of its own, which its length begins.
-        own = sample_seed(seed, f"{on_the_way.prefix}.{on_the_way.tokens}", on_the_way.index)
-        return SampleRequest(str(on_the_way.prefix), prompt + on_the_way.text, on_the_way.index, own)
+                    found[on_the_way.call, on_the_way.prefix, on_the_way.index] = proposal
+            open_.sort(key=lambda o: (o.call, o.prefix, o.index))
+        return [
+            [[found[call, prefix, index] for index in range(m)] for prefix in range(len(prefixes))]
+            for call, (prefixes, m, _) in enumerate(calls)
+        ]
 
     def _take(self, on_the_way: _Open, sample: Sample) -> Proposal | None:
         """Add a sample to its proposal; None while the step goes on."""

