@@ -7,6 +7,8 @@
 Ways, interleaved in every round:
 - ours: `PrmScorer.score`, from text to step probabilities.
 - plain: from text; arrival order, padded batches of 16, logits over the whole vocabulary, read at the marks.
+  Arrival order is that of the pool (problem after problem); "plain mixed" takes the pool shuffled, as samples
+  arrive that were drawn side by side.
 - per step: from text; one forward pass for each step's prefix, logits over the whole vocabulary.
 - bare: the base model over as many tokens as the solutions have, in full rectangles of their mean length, no
   text, no padding, no head, nothing read: the limit of any engine that computes every token once.
@@ -21,7 +23,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -53,14 +54,16 @@ PLAIN_BATCH = 16
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of the pool each way is timed on: problems for ours and bare, batches for plain, solutions."""
+    """What is timed in a round: all solutions of random problems, random batches, random solutions."""
 
     problems: int
+    bare_problems: int
     plain_batches: int
     step_solutions: int
 
 
-SIZES = {"4x256": Sizes(200, 25, 40), "12x512": Sizes(40, 6, 8)}
+SIZES = {"4x256": Sizes(60, 30, 10, 20), "12x512": Sizes(15, 8, 3, 4)}
+WARM = Sizes(2, 1, 1, 1)
 
 
 def practice(problems: int, per_problem: int) -> list[ScoringItem]:
@@ -177,26 +180,30 @@ def measure(shape: str, items: Sequence[ScoringItem], rounds: int, sizes: Sizes)
     ways: dict[str, Callable[[Sequence[ScoringItem]], Any]] = {
         "ours": lambda part: ours(prm, part),
         "plain": lambda part: plain(prm, part),
+        "plain mixed": lambda part: plain(prm, part),
         "per step": lambda part: per_step(prm, part),
     }
+    mixed = random.Random(0).sample(list(items), len(items))
     rates: dict[str, list[float]] = {}
     for number in range(-1, rounds):
-        rng = random.Random(number)
+        rng, size = random.Random(number), sizes if number >= 0 else WARM
         parts = {
-            "ours": by_problem(items, sizes.problems if number >= 0 else 4, rng),
-            "plain": by_batch(items, sizes.plain_batches if number >= 0 else 1, rng),
-            "per step": rng.sample(list(items), sizes.step_solutions if number >= 0 else 1),
+            "ours": by_problem(items, size.problems, rng),
+            "plain": by_batch(items, size.plain_batches, rng),
+            "plain mixed": by_batch(mixed, size.plain_batches, rng),
+            "per step": rng.sample(list(items), size.step_solutions),
         }
         timed = {name: _rate(ways[name], part, lengths) for name, part in parts.items()}
-        rows = encoded(prm, parts["ours"])
-        timed["bare"] = _rate(lambda part, rows=rows: bare(prm, part, rows), parts["ours"], lengths)
+        limit = by_problem(items, size.bare_problems, rng)
+        rows = encoded(prm, limit)
+        timed["bare"] = _rate(lambda part, rows=rows: bare(prm, part, rows), limit, lengths)
         if number >= 0:  # round -1 warms up
             for name, rate in timed.items():
                 rates.setdefault(name, []).append(rate)
             print(
                 f"  round {number + 1}: " + ", ".join(f"{n} {r:,.0f}" for n, r in timed.items()), flush=True
             )
-    computed = computed_share(prm, by_problem(items, sizes.problems, random.Random(0)))
+    computed = computed_share(prm, by_problem(items, 20, random.Random(0)))
     return summary(rates, computed, agreement(prm, items))
 
 
@@ -246,6 +253,7 @@ def summary(rates: dict[str, list[float]], computed: float, difference: float) -
     return {
         "tokens_per_second": {name: round(statistics.median(values)) for name, values in rates.items()},
         "times_plain": round(ratios["plain"], 2),
+        "times_plain_mixed": round(ratios["plain mixed"], 2),
         "times_per_step": round(ratios["per step"], 2),
         "computed_tokens_share": round(computed, 3),
         "share_of_bare_all_tokens": round(ratios["bare"], 3),
@@ -262,17 +270,23 @@ def peak_memory(shape: str, way: str, quick: bool) -> dict[str, float]:
 
 
 def child(way: str, shape: str, quick: bool) -> None:
-    """Score 20 problems one way (or load only) and print the peak."""
+    """Score 20 problems one way and print the peak."""
     items = practice(20, 2 if quick else 10)
     prm = build(shape, items)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = high_water()
     {"ours": ours, "plain": plain}[way](prm, items)
-    print(json.dumps({"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "loaded": before}))
+    print(json.dumps({"peak": high_water(), "loaded": before}))
+
+
+def high_water() -> float:
+    """Largest resident size of this process so far in MB. (What getrusage says includes the parent's.)"""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return round(int(status.split("VmHWM:")[1].split()[0]) / 1024, 1)
 
 
 def report(name: str, shape: str, items: Sequence[ScoringItem], options: argparse.Namespace) -> None:
     """One measurement, printed."""
-    sizes = Sizes(4, 1, 2) if options.quick else SIZES[shape]
+    sizes = WARM if options.quick else SIZES[shape]
     counts = sorted(len(i.steps) for i in items)
     print(f"{name}, {shape}: {len(items)} solutions of {len({i.problem for i in items})} problems, ", end="")
     print(f"{counts[0]}-{counts[-1]} steps (median {counts[len(counts) // 2]}); timed on {sizes}", flush=True)
