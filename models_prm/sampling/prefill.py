@@ -45,6 +45,11 @@ def refuse_other_caches(config: Any, length: int) -> None:
             f"{', '.join(sorted(kinds))} layers are not supported by the local sampler: serve the model and "
             "give the server's address instead"
         )
+    if getattr(config, "alibi", False) or config.model_type in {"bloom", "mpt"}:
+        raise ModelError(
+            f"{config.model_type}: positions by attention bias are not supported by the local sampler: serve "
+            "the model and give the server's address instead"
+        )
     if slides and window and length > window:
         raise ModelError(
             f"{length} tokens are more than this model's attention window of {window}: ask for fewer tokens, "

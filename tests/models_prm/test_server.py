@@ -85,6 +85,26 @@ def test_only_stop_is_finished(reason: str | None, finish: str) -> None:
     assert sample.finish == finish
 
 
+@pytest.mark.parametrize(
+    ("logprobs", "total"),
+    [
+        (None, None),
+        ({"token_logprobs": [-0.5, -1.0]}, -1.5),
+        ({"token_logprobs": [None, -1.0]}, None),
+        ({"token_logprobs": []}, None),
+        ({"content": [{"token": "x", "logprob": -1.0}]}, None),
+    ],
+)
+def test_log_probabilities_are_taken_where_they_are_told_and_never_guessed(
+    logprobs: Any, total: float | None
+) -> None:
+    """Their shape differs from server to server (prm-ecosystem 1.4)."""
+    choice = {"text": "x", "index": 0, "finish_reason": "stop", "logprobs": logprobs}
+    with FakeServer(answer=lambda body, i: choice) as server:
+        [sample] = sampler_of(server).sample([SampleRequest("a", "p")], max_tokens=5)
+    assert sample.logprob == total
+
+
 def test_stop_strings_cut_here_unless_the_server_says_which_one_it_was() -> None:
     def long(body: dict[str, Any], index: int) -> dict[str, Any]:
         if "stop" in body:

@@ -11,6 +11,7 @@ import pytest
 
 from models_prm.__main__ import main
 from models_prm.answers import GraderPool
+from models_prm.data import load_rows
 from models_prm.errors import DataError
 from models_prm.fakes import FakeScorer
 from models_prm.targets import Counts, PoolSolution, StepTargets, read_solutions
@@ -64,6 +65,16 @@ def test_rows_are_trls_with_floats_that_nothing_floors() -> None:
     assert json.loads(json.dumps(row))["labels"] == [1.0, 0.75, None]
     with pytest.raises(DataError):
         StepTargets(solution("a", "b"), (1.0,), "x")
+
+
+def test_training_reads_the_rows_as_they_are_written(tmp_path: Path) -> None:
+    row = StepTargets(solution("a", "b", "c"), (1.0, 0.75, None), "rollouts/soft", {"prefixes": []})
+    [read] = load_rows([write_lines(tmp_path / "rows.jsonl", [row.as_row()])])
+    assert (read.problem, read.steps) == ("What is 1 + 1?", ("a", "b", "c"))
+    targets = [read.targets[i] if read.targets else None for i in range(3)]
+    assert targets[2] is None
+    assert targets[0] == pytest.approx((0.0, 0.0, 1.0))
+    assert targets[1] == pytest.approx((0.25, 0.0, 0.75))
 
 
 @pytest.mark.parametrize(
