@@ -29,6 +29,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,12 +151,12 @@ def per_step(prm: Prm, items: Sequence[ScoringItem]) -> list[list[list[float]]]:
 
 
 @torch.inference_mode()
-def bare(prm: Prm, items: Sequence[ScoringItem], rows: Sequence[tuple[list[int], list[int]]]) -> None:
+def bare(prm: Prm, rows: Sequence[tuple[list[int], list[int]]], _: Sequence[ScoringItem]) -> None:
     """The base model over the same number of tokens, in rectangles of about 4,096."""
     total = sum(len(ids) for ids, _ in rows)
     mean = round(total / len(rows))
     flat = torch.tensor([i for ids, _ in rows for i in ids][: total - total % mean]).view(-1, mean)
-    for part in flat.split(max(1, 4096 // mean)):
+    for part in torch.split(flat, max(1, 4096 // mean)):
         prm.lm.base_model(input_ids=part, use_cache=False)
 
 
@@ -195,8 +196,7 @@ def measure(shape: str, items: Sequence[ScoringItem], rounds: int, sizes: Sizes)
         }
         timed = {name: _rate(ways[name], part, lengths) for name, part in parts.items()}
         limit = by_problem(items, size.bare_problems, rng)
-        rows = encoded(prm, limit)
-        timed["bare"] = _rate(lambda part, rows=rows: bare(prm, part, rows), limit, lengths)
+        timed["bare"] = _rate(partial(bare, prm, encoded(prm, limit)), limit, lengths)
         if number >= 0:  # round -1 warms up
             for name, rate in timed.items():
                 rates.setdefault(name, []).append(rate)

@@ -178,7 +178,8 @@ def _norm(norm: Any, x: Tensor) -> Tensor:
     y = x.float()
     scale = torch.linalg.vector_norm(y, dim=-1, keepdim=True).square_()
     scale = scale.div_(y.shape[-1]).add_(norm.variance_epsilon).rsqrt_()
-    return (y * scale).to(x.dtype).mul_(norm.weight)
+    normed: Tensor = (y * scale).to(x.dtype).mul_(norm.weight)
+    return normed
 
 
 def _turn(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
@@ -229,7 +230,7 @@ def _feed_forward(layer: Any, x: Tensor) -> None:
     """x += mlp(norm(x)), in place and a piece at a time."""
     mlp = layer.mlp
     rows = max(64, CHUNK // mlp.gate_proj.out_features)
-    for part in x.split(rows):
+    for part in torch.split(x, rows):
         states = _norm(layer.post_attention_layernorm, part)
         gate = functional.silu(mlp.gate_proj(states), inplace=True)
         _add(part, gate.mul_(mlp.up_proj(states)), mlp.down_proj)

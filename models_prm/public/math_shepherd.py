@@ -31,13 +31,10 @@ class MathShepherdAdapter(Adapter):
     def __init__(self, lm: Any, tokenizer: Any, name: str) -> None:
         super().__init__(lm, tokenizer, name)
         self._tag: int = tokenizer.encode(TAG)[-1]
-        good, bad = (tokenizer.encode(f"+ {sign}")[-1] if sign == "-" else self._plus() for sign in "+-")
+        good, bad = tokenizer.encode("+ -")[-2:]
         if len({good, bad, self._tag}) != 3 or tokenizer.unk_token_id in (good, bad, self._tag):
             raise ModelError(f"{name}: its tokenizer has no tokens of their own for +, - and {TAG}")
         self._signs = [bad, good]
-
-    def _plus(self) -> int:
-        return int(self.tokenizer.encode("+ -")[-2])
 
     @classmethod
     def load(cls, directory: Path, name: str, device: str, dtype: str) -> MathShepherdAdapter:

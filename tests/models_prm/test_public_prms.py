@@ -207,6 +207,25 @@ def test_a_solution_without_steps_has_no_scores(family: tuple[str, Reference, St
     assert [r.probs for r in scorer.score([ScoringItem("none", "q?", ()), ITEMS[1]])][0] == ()
 
 
+def test_trl_ids_are_those_of_its_own_trainer(tmp_path: Path) -> None:
+    trainer = pytest.importorskip("trl.experimental.prm").PRMTrainer
+    public_make.trl(tmp_path)
+    scorer: Any = load_scorer(tmp_path, self_test=False)
+    for item in ITEMS:
+        encoded = scorer.adapter.encode(item.problem, item.steps)
+        row = trainer.tokenize_row(
+            {"prompt": item.problem, "completions": list(item.steps), "labels": [True] * len(item.steps)},
+            scorer.adapter.tokenizer,
+            step_separator="\n",
+            max_length=None,
+            max_completion_length=None,
+            train_on_last_step_only=False,
+            is_eval=False,
+        )
+        assert encoded.ids == row["input_ids"]
+        assert encoded.reads == [i for i, label in enumerate(row["labels"]) if label != -100]
+
+
 def test_a_model_of_ours_is_opened_by_the_same_call(tmp_path: Path) -> None:
     random_prm().save(tmp_path)
     assert isinstance(load_scorer(tmp_path), PrmScorer)

@@ -141,7 +141,9 @@ def test_the_reward_writes_what_its_watch_sees(tmp_path: Path) -> None:
     state = SimpleNamespace(global_step=7)
     reward(["q"] * 3, ["5\nfine", "wrong", "x"], answer=["5", "5", None], trainer_state=state)
     (entry,) = read_log(watch.path)
-    assert entry == Entry(7, pytest.approx((1.8 + 0.1 + 0.9) / 3), 0.5, 2, 3, pytest.approx(4 / 3))
+    assert (entry.step, entry.grade, entry.graded, entry.samples) == (7, 0.5, 2, 3)
+    assert entry.prm == pytest.approx((1.8 + 0.1 + 0.9) / 3)
+    assert entry.steps == pytest.approx(4 / 3)
 
 
 @pytest.mark.slow
@@ -169,7 +171,7 @@ def test_the_other_forms_give_the_same_policy_no_reason_to_pad(tmp_path: Path, f
 
 
 def train_policy(folder: Path, form: Any, steps: int) -> list[Entry]:
-    """A few steps of TRL's GRPO on a tiny policy; short answers count as right, so padding costs the grade."""
+    """Some steps of TRL's GRPO on a tiny policy; short answers are graded right: padding costs the grade."""
     pytest.importorskip("requests", reason="TRL's trainer imports it")
     pytest.importorskip("trl")
     import torch
