@@ -6,7 +6,7 @@ right is called right ("false positive").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from models_prm.answers import GraderPool, Verdict
@@ -41,7 +41,15 @@ def from_final_answers(
 
 def graded(grader: GraderPool, answer: str | None, truth: str | None) -> bool | None:
     """True, False, or None for "cannot tell"; no answer is a wrong answer."""
-    if answer is None:
-        return False
-    verdict = grader.grade(answer, truth).verdict
+    return grade_all(grader, [(answer, truth)])[0]
+
+
+def grade_all(grader: GraderPool, pairs: Sequence[tuple[str | None, str | None]]) -> list[bool | None]:
+    """`graded` for many (answer, truth) pairs; equal pairs are graded once."""
+    given = [pair for pair in pairs if pair[0] is not None]
+    verdicts = iter(grader.grade_many(given))
+    return [False if answer is None else _right(next(verdicts).verdict) for answer, _ in pairs]
+
+
+def _right(verdict: Verdict) -> bool | None:
     return None if verdict is Verdict.UNKNOWN else verdict is Verdict.RIGHT

@@ -21,7 +21,7 @@ from models_prm.sampling.prompts import FEW_SHOT_STOPS, Example, prefix_prompt
 from models_prm.sampling.records import Sample, SampleRequest, sample_seed
 from models_prm.steps import join_steps
 from models_prm.targets.beta import beta_interval
-from models_prm.targets.outcome import graded
+from models_prm.targets.outcome import grade_all, graded
 from models_prm.targets.plan import Plan, binary_plan, linear_plan
 from models_prm.targets.records import Counts, PoolSolution, StepTargets
 
@@ -135,7 +135,9 @@ class RolloutLabeler:
             counts["no steps" if not solution.steps else "no true answer"] += 1
             return False
         if solution.finished and solution.answer is not None:
-            right = solution.right if solution.right is not None else self._grade(solution, solution.answer)
+            right = solution.right
+            if right is None:
+                right = graded(self.grader, solution.answer, solution.truth)
             if right is None:
                 counts["grade unknown"] += 1
                 return False
@@ -191,9 +193,12 @@ class RolloutLabeler:
         samples = self.sampler.sample(
             requests, max_tokens=self.config.max_tokens, temperature=self.config.temperature, stop=stops
         )
-        for sample in sorted(samples, key=lambda s: (int(s.key), s.index)):
-            solution, length, value = asked[int(sample.key)]
-            self._take(solution, length, value, sample)
+        done = sorted(samples, key=lambda s: (int(s.key), s.index))
+        answers = [self._answer(*asked[int(sample.key)][:2], sample) for sample in done]
+        truths = [asked[int(sample.key)][0].truth for sample in done]
+        verdicts = grade_all(self.grader, list(zip(answers, truths, strict=True)))
+        for sample, answer, right in zip(done, answers, verdicts, strict=True):
+            self._take(asked[int(sample.key)][2], sample, answer, right)
 
     def _requests(self, key: str, solution: PoolSolution, length: int, done: int) -> list[SampleRequest]:
         c = self.config
@@ -205,15 +210,12 @@ class RolloutLabeler:
             for index in range(done, min(c.most, done + c.batch))
         ]
 
-    def _grade(self, solution: PoolSolution, answer: str | None) -> bool | None:
-        assert solution.truth is not None
-        return graded(self.grader, answer, solution.truth)
-
-    def _take(self, solution: PoolSolution, length: int, value: PrefixValue, sample: Sample) -> None:
-        """Judge a roll-out by its answer. One that was cut off has none: it did not get there."""
+    def _answer(self, solution: PoolSolution, length: int, sample: Sample) -> str | None:
+        """What a roll-out answers. One that was cut off has no answer: it did not get there."""
         text = join_steps([*solution.steps[:length], sample.text], self.config.splitter)
-        answer = extract_answer(text) if sample.finish == "stop" else None
-        right = self._grade(solution, answer)
+        return extract_answer(text) if sample.finish == "stop" else None
+
+    def _take(self, value: PrefixValue, sample: Sample, answer: str | None, right: bool | None) -> None:
         self.tokens += sample.tokens
         value.successes += right is True
         value.failures += right is False
