@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from models_prm import forward
 from models_prm.collate import Batch
 from models_prm.fakes import FakeScorer
 from models_prm.interfaces import StepScorer
+from models_prm.packed import PackedBatch
 from models_prm.prm import Prm
 from models_prm.records import Progress, ScoringItem
 from models_prm.scoring import PrmScorer
@@ -94,6 +98,40 @@ def test_items_are_read_no_further_ahead_than_a_window(prm: Prm) -> None:
     results = PrmScorer(prm, window=10).score(stream())
     next(results)
     assert taken == 10
+
+
+def test_memory_does_not_grow_with_the_pool(prm: Prm) -> None:
+    def peak(count: int) -> int:
+        stream = (ScoringItem(str(i), f"q{i // 4}", (f"{i} + 1", "a" * 50)) for i in range(count))
+        tracemalloc.start()
+        try:
+            for _ in PrmScorer(prm, window=40).score(stream, batch_tokens=512):
+                pass
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(80)  # what is made once and kept
+    assert peak(1200) < 2 * peak(120)
+
+
+def test_a_problem_is_computed_once_and_a_shared_step_once(prm: Prm, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    original = forward.packed_states
+
+    def counting(base: Any, batch: PackedBatch) -> Tensor:
+        counted.append(len(batch.ids))
+        return original(base, batch)
+
+    monkeypatch.setattr(forward, "packed_states", counting)
+    scorer, encoder = PrmScorer(prm), prm.encoder
+    assert forward.packs(prm.lm)
+    counted.clear()
+    items = [ScoringItem(str(i), "How many pens?", ("We add.", f"{i} + 1")) for i in range(5)]
+    list(scorer.score(items))
+    ends = encoder.steps([i.steps[1] for i in items], [1] * 5)
+    shared = len(encoder.prompts(["How many pens?"])[0]) + len(encoder.steps(["We add."], [0])[0])
+    assert sum(counted) <= shared + sum(map(len, ends))
 
 
 def test_progress_counts_solutions(prm: Prm) -> None:
