@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ KINDS = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 ROPES = frozenset({"default", "linear", "llama3", "yarn"})
 CHUNK = 1 << 20
 """Numbers in the widest intermediate at once: what stays in a processor's cache."""
-CHECKED = "_stepmark_packed"
+_CHECKED: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 _Turn = tuple[Tensor, Tensor]
 """Cosines and sines [t, 1, size]."""
 
@@ -88,12 +89,12 @@ def padded_states(lm: Any, ids: Sequence[Ints]) -> Tensor:
 
 
 def packs(lm: Any) -> bool:
-    """Whether the model goes through our own forward pass; found out once for a model."""
-    known = getattr(lm, CHECKED, None)
-    if known is None:
-        known = _is_known_shape(lm) and _agrees(lm)
-        setattr(lm, CHECKED, known)
-    return bool(known)
+    """Whether a model goes through our own forward pass; found out once for each. Never while it trains."""
+    if lm.training:
+        return False
+    if lm not in _CHECKED:
+        _CHECKED[lm] = _is_known_shape(lm) and _agrees(lm)
+    return _CHECKED[lm]
 
 
 def _window(lm: Any) -> float:

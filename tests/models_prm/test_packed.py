@@ -133,6 +133,19 @@ def test_a_model_whose_own_pass_says_otherwise_is_left_to_it(monkeypatch: pytest
 
 
 @torch.inference_mode()
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # peft asks transformers by an old name
+def test_a_model_that_trains_or_carries_adapters_is_left_to_its_own_pass() -> None:
+    from peft import LoraConfig, get_peft_model
+
+    lm = made("qwen2")
+    assert packs(lm)
+    assert not packs(lm.train())
+    assert packs(lm.eval())
+    adapted = get_peft_model(lm, LoraConfig(target_modules=["q_proj"], r=2)).eval()
+    assert not packs(adapted)
+
+
+@torch.inference_mode()
 def test_sequences_longer_than_a_mistral_window_go_through_its_own_pass() -> None:
     lm = MistralForCausalLM(MistralConfig(**SHAPE, sliding_window=8)).eval()
     ids = arrays([[1] * 5 + [2] * 10, [1] * 5 + [3] * 9])
