@@ -226,6 +226,17 @@ def test_trl_ids_are_those_of_its_own_trainer(tmp_path: Path) -> None:
         assert encoded.reads == [i for i, label in enumerate(row["labels"]) if label != -100]
 
 
+def test_ids_for_a_server_need_the_tokenizer_only(tmp_path: Path) -> None:
+    from models_prm.public.qwen import QwenAdapter
+
+    public_make.qwen(tmp_path)
+    scorer: Any = load_scorer(tmp_path, self_test=False)
+    (tmp_path / "model.safetensors").unlink()
+    for item in ITEMS:
+        made = QwenAdapter.for_ids(tmp_path).encode(item.problem, item.steps)
+        assert made == scorer.adapter.encode(item.problem, item.steps)
+
+
 def test_a_model_of_ours_is_opened_by_the_same_call(tmp_path: Path) -> None:
     random_prm().save(tmp_path)
     assert isinstance(load_scorer(tmp_path), PrmScorer)
