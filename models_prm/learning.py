@@ -29,6 +29,8 @@ KINDS = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 ROPES = frozenset({"default", "linear", "llama3", "yarn"})
 CHECKED = "_stepmark_learns_packed"
 NO_LIMIT = 1 << 60
+IN_CACHE = 1 << 16
+"""Numbers of one tensor that elementwise work takes at a time."""
 Embed = Callable[[Tensor], Tensor]
 
 
@@ -175,41 +177,44 @@ def trained_states(base: Any, batch: PackedBatch, embed: Embed) -> Tensor:
     x = embed(torch.from_numpy(batch.ids).to(device)[None])[0]
     cos, sin = base.rotary_emb(x[None], torch.from_numpy(batch.positions).to(device)[None])
     turn = (cos[0][:, None], sin[0][:, None])
-    calls = _Calls(batch.groups, device)
+    calls = _Calls(batch.groups, x)
     for layer in base.layers[:-1]:
         states = _norm(layer.input_layernorm, x)
         mixed = _attention(layer.self_attn, states, states, (turn, turn), calls)
         x = x + layer.self_attn.o_proj(mixed)
-        x = x + layer.mlp(_norm(layer.post_attention_layernorm, x))
+        x = x + _feed_forward(layer, x)
     layer = base.layers[-1]
     read = torch.from_numpy(batch.read).to(device)
     states = _norm(layer.input_layernorm, x)
     turned = (turn[0][read], turn[1][read])
-    mixed = _attention(layer.self_attn, states[read], states, (turned, turn), _Calls(batch.last, device))
+    mixed = _attention(layer.self_attn, states[read], states, (turned, turn), _Calls(batch.last, x))
     x = x[read] + layer.self_attn.o_proj(mixed)
-    x = x + layer.mlp(_norm(layer.post_attention_layernorm, x))
+    x = x + _feed_forward(layer, x)
     return _norm(base.norm, x)
 
 
 class _Call:
     """Index tensors of one attention group, made once for all layers."""
 
-    def __init__(self, group: PathGroup, device: torch.device) -> None:
+    def __init__(self, group: PathGroup, device: torch.device, dtype: torch.dtype) -> None:
         self.keys = torch.from_numpy(group.keys.reshape(-1)).to(device)
         self.queries = self.keys if group.causal else torch.from_numpy(group.queries.reshape(-1)).to(device)
         self.slots = torch.from_numpy(group.slots).to(device)
         self.paths = len(group.keys)
-        self.seen: Tensor | None = None
+        self.mask: Tensor | None = None  # what is added to the attention's logits, made once for all layers
         if not group.causal:
-            seen = np.arange(group.keys.shape[1]) <= group.columns[:, :, None]
-            self.seen = torch.from_numpy(seen)[:, None].to(device)
+            seen = torch.from_numpy(np.arange(group.keys.shape[1]) <= group.columns[:, :, None])
+            mask = torch.zeros(seen.shape, dtype=dtype).masked_fill_(~seen, float("-inf"))
+            self.mask = mask[:, None].to(device)
 
 
 class _Calls:
     """The attention calls of a layer; `order`: where each place's output is among the outputs of all."""
 
-    def __init__(self, groups: Sequence[PathGroup], device: torch.device) -> None:
-        self.groups = [_Call(group, device) for group in groups]
+    def __init__(self, groups: Sequence[PathGroup], like: Tensor) -> None:
+        device, kind = like.device, like.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else like.dtype
+        self.groups = [_Call(group, device, dtype) for group in groups]
         order = np.argsort(np.concatenate([group.places for group in groups]))
         self.order = torch.from_numpy(order).to(device)
 
@@ -238,7 +243,7 @@ def _attention(
         if (share := attention.num_key_value_groups) > 1:
             keys, values = keys.repeat_interleave(share, 1), values.repeat_interleave(share, 1)
         mixed = functional.scaled_dot_product_attention(
-            asked, keys, values, attn_mask=group.seen, is_causal=group.seen is None, scale=attention.scaling
+            asked, keys, values, attn_mask=group.mask, is_causal=group.mask is None, scale=attention.scaling
         )
         parts.append(mixed.transpose(1, 2).reshape(-1, *q.shape[1:]).index_select(0, group.slots))
     result: Tensor = torch.cat(parts).index_select(0, calls.order).flatten(1)
@@ -276,6 +281,44 @@ class _RmsNorm(torch.autograd.Function):
 def _norm(norm: Any, x: Tensor) -> Tensor:
     apply: Any = _RmsNorm.apply
     result: Tensor = apply(x, norm.weight, norm.variance_epsilon)
+    return result
+
+
+class _Gated(torch.autograd.Function):
+    """silu(gate) * up of [t, width] (Shazeer 2020), some rows at a time so that what is between stays in the
+    processor's cache; only its inputs are kept."""
+
+    @staticmethod
+    def forward(ctx: Any, gate: Tensor, up: Tensor) -> Tensor:
+        ctx.save_for_backward(gate, up)
+        out = torch.empty_like(gate)
+        for g, u, o in _in_pieces(gate, up, out):
+            torch.mul(functional.silu(g), u, out=o)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor]:
+        gate, up = ctx.saved_tensors
+        to_gate, to_up = torch.empty_like(gate), torch.empty_like(up)
+        for g, u, grad, out_g, out_u in _in_pieces(gate, up, grads[0], to_gate, to_up):
+            share = torch.sigmoid(g)
+            torch.mul(grad, g * share, out=out_u)
+            slope = (1.0 - share).mul_(g).add_(1.0).mul_(share)  # of silu
+            torch.mul(slope.mul_(u), grad, out=out_g)
+        return to_gate, to_up
+
+
+def _in_pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    rows = max(16, IN_CACHE // tensors[0].shape[-1]) if tensors[0].device.type == "cpu" else len(tensors[0])
+    for begin in range(0, len(tensors[0]), max(rows, 1)):
+        yield tuple(tensor[begin : begin + rows] for tensor in tensors)
+
+
+def _feed_forward(layer: Any, x: Tensor) -> Tensor:
+    """What the layer's gated feed-forward part adds to x [t, width]."""
+    mlp, states = layer.mlp, _norm(layer.post_attention_layernorm, x)
+    apply: Any = _Gated.apply
+    result: Tensor = mlp.down_proj(apply(mlp.gate_proj(states), mlp.up_proj(states)))
     return result
 
 

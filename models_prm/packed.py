@@ -120,11 +120,19 @@ def _packed(paths: list[_Path], size: int, ids: Sequence[Ints], reads: Sequence[
     )
 
 
-def _cut(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices grouped by like length, longest first."""
+def _cut(lengths: Sequence[int], asking: Sequence[int]) -> Iterator[list[int]]:
+    """Indices grouped by like length, longest first, and by number of queries (32, 64, 128, ...)."""
+    kinds: dict[int, list[int]] = {}
+    for index, queries in enumerate(asking):
+        kinds.setdefault(max(queries - 1, 31).bit_length(), []).append(index)
+    for indices in kinds.values():
+        yield from _cut_by_length(indices, lengths)
+
+
+def _cut_by_length(indices: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
     part: list[int] = []
     total = longest = 0
-    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+    for index in sorted(indices, key=lambda i: -lengths[i]):
         if part and total >= SMALL and lengths[index] < FILL * longest:
             yield part
             part, total = [], 0
@@ -140,7 +148,7 @@ def _groups(paths: list[_Path]) -> Iterator[PathGroup]:
     """Whole paths where most of a path is new (no mask); else only the new tokens ask."""
     whole = [p for p in paths if 2 * (len(p.places) - p.own) >= len(p.places)]
     ends = [p for p in paths if 2 * (len(p.places) - p.own) < len(p.places)]
-    for part in _cut([len(p.places) for p in whole]):
+    for part in _cut([len(p.places) for p in whole], [1] * len(whole)):
         chosen = [whole[i] for i in part]
         keys = _padded([p.places for p in chosen])
         columns = np.arange(keys.shape[1])[None, :]
@@ -149,7 +157,7 @@ def _groups(paths: list[_Path]) -> Iterator[PathGroup]:
         )
         slots = np.flatnonzero((columns >= owns) & (columns < lengths))
         yield PathGroup(keys, keys, columns, slots, keys.reshape(-1)[slots], causal=True)
-    for part in _cut([len(p.places) for p in ends]):
+    for part in _cut([len(p.places) for p in ends], [len(p.places) - p.own for p in ends]):
         chosen = [ends[i] for i in part]
         yield _asking(
             [p.places for p in chosen],
@@ -163,7 +171,8 @@ def _reading_groups(paths: list[_Path], read: Ints, owner: Ints, positions: Ints
     """Groups in which only the places that are read ask, each in the path that brought it."""
     numbers = [np.flatnonzero(owner == n) for n in range(len(paths))]
     with_reads = [n for n, found in enumerate(numbers) if len(found)]
-    for part in _cut([len(paths[n].places) for n in with_reads]):
+    asking = [len(numbers[n]) for n in with_reads]
+    for part in _cut([len(paths[n].places) for n in with_reads], asking):
         chosen = [with_reads[i] for i in part]
         yield _asking(
             [paths[n].places for n in chosen],
