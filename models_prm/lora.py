@@ -55,9 +55,10 @@ def attach(lm: Any, settings: Lora) -> Any:
         from peft import LoraConfig, get_peft_model
     except ImportError as error:
         raise ModelError("lora needs peft: pip install 'stepmark[lora]'") from error
-    adapters = LoraConfig(
+    configure: Any = LoraConfig  # its types say whole numbers only where it takes fractions too
+    adapters = configure(
         r=settings.rank,
-        lora_alpha=settings.alpha,  # type: ignore[arg-type]  # peft takes fractions too
+        lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
         target_modules=settings.target_modules,
     )
