@@ -28,6 +28,8 @@ def rows_of(record: Mapping[str, Any]) -> list[LabeledSolution]:
         return [rows_with_targets(record)]
     if isinstance(record.get("input"), str) and isinstance(record.get("label"), str):
         return rows_from_math_shepherd(record)
+    if "is_correct" in record and "question" not in record:
+        raise DataError("a graded solution has no labels of steps: train on it with kind orm")
     return rows_from_prm800k(record)
 
 

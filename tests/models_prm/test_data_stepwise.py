@@ -75,6 +75,7 @@ def test_targets_are_a_probability_or_a_mass() -> None:
         ({"problem": "p", "steps": ["a"], "targets": [0.5], "weight": 0}, "must be positive"),
         ({"problem": "p", "steps": ["a"], "targets": [0.5], "weight_from": 2}, "no index of steps"),
         ({"steps": ["a"], "targets": [0.5]}, "problem must be a text"),
+        ({"problem": "p", "steps": ["a"], "is_correct": True}, "train on it with kind orm"),
     ],
 )
 def test_a_wrong_line_is_refused_with_file_line_and_field(tmp_path: Path, record: Any, message: str) -> None:
