@@ -119,8 +119,8 @@ class Drawn:
 
 def ours(sampler: LocalSampler, prompts: Sequence[str], n: int, limit: int, seed: int) -> Drawn:
     """All samples through LocalSampler. Ids are read off before they become text."""
-    ids: list[list[int]] = []
-    sampler.decode = lambda row: ids.append(list(row)) or ""  # type: ignore[method-assign,func-returns-value]
+    drawn: list[list[int]] = []
+    sampler.decode = lambda ids: drawn.append(list(ids)) or ""  # type: ignore[method-assign,func-returns-value]
     requests = [
         SampleRequest(str(k), prompt, i, sample_seed(seed, str(k), i))
         for k, prompt in enumerate(prompts)
@@ -130,7 +130,7 @@ def ours(sampler: LocalSampler, prompts: Sequence[str], n: int, limit: int, seed
     samples = list(sampler.sample(requests, max_tokens=limit, temperature=1.0))
     seconds = time.perf_counter() - begin
     # The end token is generated, counted by both sides, and not part of the text.
-    by_place = {(int(s.key), s.index): [*row, -1][: s.tokens] for row, s in zip(ids, samples, strict=True)}
+    by_place = {(int(s.key), s.index): [*row, -1][: s.tokens] for row, s in zip(drawn, samples, strict=True)}
     return Drawn([by_place[place] for place in sorted(by_place)], seconds)
 
 

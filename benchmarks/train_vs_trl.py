@@ -109,7 +109,8 @@ class Writer:
     def alternatives(self, rows: int) -> list[Row]:
         made: list[Row] = []
         while len(made) < rows:
-            problem, path = self.text(70), []
+            problem = self.text(70)
+            path: list[str] = []
             for _ in range(self.count()):
                 masked = (IGNORED,) * len(path)
                 made += [Row(problem, (*path, self.step(False)), (*masked, 0)) for _ in range(2)]

@@ -73,7 +73,7 @@ def test_the_labels_are_learned_with_frozen_embeddings(tmp_path: Path) -> None:
 
 
 def test_a_stopped_run_with_adapters_ends_like_an_unbroken_one(tmp_path: Path) -> None:
-    settings = {"lora": Lora(rank=2, dropout=0.1), "evaluate_every": 2, "keep_best": True}
+    settings: dict[str, Any] = {"lora": Lora(rank=2, dropout=0.1), "evaluate_every": 2, "keep_best": True}
     whole = train_prm(lora_config(tmp_path, output_dir=tmp_path / "whole", **settings))
     broken = lora_config(tmp_path, output_dir=tmp_path / "broken", **settings)
     asked = iter(range(100))

@@ -94,7 +94,7 @@ def test_squared_error_of_a_mass_below_one_counts_less_but_aims_at_the_same_shar
 @pytest.mark.parametrize("loss", ["cross_entropy", "focal", "mse"])
 def test_a_sure_model_gives_a_finite_loss_and_gradient(loss: str) -> None:
     logits = torch.tensor([[200.0, -200.0, 0.0], [-math.inf, 0.0, 0.0]], requires_grad=True)
-    loss_sum(logits[:1], torch.tensor([[0.0, 0.0, 1.0]]), config(loss=loss)).backward()
+    loss_sum(logits[:1], torch.tensor([[0.0, 0.0, 1.0]]), config(loss=loss)).backward()  # type: ignore[no-untyped-call]
     assert logits.grad is not None
     assert torch.isfinite(logits.grad[0]).all()
 
@@ -140,7 +140,7 @@ def test_a_pack_of_branches_has_the_loss_of_its_paths(design: str, readout: str,
     "settings", [config(), config(kind="orm", outcome="all"), config(kind="orm", outcome="last")]
 )
 @pytest.mark.parametrize("readout", ["mark", "before"])
-def test_parts_of_a_step_add_up_to_the_whole(settings: TrainConfig, readout: str) -> None:
+def test_parts_of_a_step_add_up_to_the_whole(settings: TrainConfig, readout: Any) -> None:
     settings = replace(settings, readout=readout)
     prm = prm_for(settings)
     parts = packed(prm, BRANCHES, settings, "none")
@@ -199,7 +199,8 @@ def test_an_orm_in_a_tree_has_the_token_loss_of_its_solutions(readout: str) -> N
     prm = prm_for(settings)
     total = weight = 0.0
     for one in rows:
-        ids, places = prm.encoder.prompts([one.problem])[0], []
+        ids = prm.encoder.prompts([one.problem])[0]
+        places: list[int] = []
         for step in prm.encoder.steps(one.steps, range(len(one.steps))):
             places += range(len(ids), len(ids) + len(step) - (readout == "before"))
             ids = [*ids, *step]

@@ -77,7 +77,7 @@ def test_samples_follow_the_models_own_distribution() -> None:
     sampler = endless(lm)
     sampler.rows = 96
     drawn: list[tuple[int, ...]] = []
-    sampler.decode = lambda row: drawn.append(tuple(row)) or ""  # type: ignore[method-assign,func-returns-value]
+    sampler.decode = lambda ids: drawn.append(tuple(ids)) or ""  # type: ignore[method-assign,func-returns-value]
     count = 6000
     list(sampler.sample(requests([prompt], count), max_tokens=2, temperature=1.3))
     assert len(drawn) == count
@@ -126,7 +126,7 @@ def test_a_samples_log_probability_is_the_models() -> None:
     lm, words = qwen(end=False), tokenizer()
     sampler = endless(lm)
     drawn: list[list[int]] = []
-    sampler.decode = lambda row: drawn.append(list(row)) or ""  # type: ignore[method-assign,func-returns-value]
+    sampler.decode = lambda ids: drawn.append(list(ids)) or ""  # type: ignore[method-assign,func-returns-value]
     [sample] = sampler.sample([SampleRequest("a", PROMPTS[0], seed=5)], max_tokens=12)
     [ids] = encode_prompts(words, [PROMPTS[0]])
     with torch.inference_mode():

@@ -22,7 +22,7 @@ from tests.models_prm.fake_server import FakeServer
 from tests.models_prm.prm_make import write_lines
 from tests.models_prm.sampling_make import save_model
 
-PROBLEMS = [
+PROBLEMS: list[dict[str, Any]] = [
     {"problem": "What is 1 + 1?", "answer": "2", "unique_id": "one", "level": 1, "subject": "sums"},
     {"problem": "What is 2 + 2?", "answer": "4"},
     {"problem": "What is 2 + 2?", "answer": "four"},
@@ -125,7 +125,7 @@ def test_a_file_that_is_being_written_is_left_alone(problems: Path, tmp_path: Pa
     out = tmp_path / "pool.jsonl"
 
     class Nosy(FakeSampler):
-        def sample(self, requests: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        def sample(self, requests: Any, **kwargs: Any) -> Any:
             with pytest.raises(DataError, match="another process"):
                 write_pool(out, load_problems(problems), FakeSampler(name="nosy"), PoolConfig(n=1))
             return super().sample(requests, **kwargs)

@@ -371,6 +371,6 @@ def test_a_proposer_or_scorer_that_answers_too_little_is_named() -> None:
     with pytest.raises(SearchError, match="did not give 6 proposals"):
         run(Lazy(write=lambda *_: end("x")), BeamConfig(n=6, m=2))
     silent = scorer()
-    silent.score = lambda items, **kwargs: iter(())  # type: ignore[method-assign,assignment]
+    silent.score = lambda items, **kwargs: iter(())  # type: ignore[method-assign]
     with pytest.raises(SearchError, match="one result per path"):
         search(PROBLEM, rambler(), silent, BeamConfig(n=6, m=2))

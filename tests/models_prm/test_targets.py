@@ -158,7 +158,7 @@ def test_arithmetic_labels_the_first_false_step_and_nothing_else() -> None:
     assert equalities("2 + 2 = 4") == [Equality("2 + 2 = 4", True)]
 
 
-POOL = [
+POOL: list[dict[str, Any]] = [
     {
         "problem": "p",
         "steps": ["1 + 1 = 2", "So 2."],

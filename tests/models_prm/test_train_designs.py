@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,12 @@ from models_prm.train import train_prm
 from tests.models_prm.prm_make import random_prm, small_config, sums_file, write_lines
 from tests.models_prm.test_prm import foreign_base
 from tests.models_prm.test_resume import assert_same
+
+
+def reached(asked: Iterator[int], stop_at: int) -> bool:
+    """Whether this is the time to stop, counting the times it was asked."""
+    return next(asked) == stop_at
+
 
 ITEM = ScoringItem("k", "Ada has 5 pens. How many?", ("We add 2 and 3.", "2 + 3 = 5"))
 SHORT = {"pretrain": Stage(epochs=0), "train": Stage(steps=6, lr=3e-3, batch_tokens=512)}
@@ -102,7 +110,7 @@ def test_a_stopped_run_ends_like_an_unbroken_one_with_every_option(
     for stop_at in (1, 3):
         asked = iter(range(1000))
         with pytest.raises(Cancelled):
-            train_prm(broken, should_stop=lambda stop_at=stop_at, asked=asked: next(asked) == stop_at)
+            train_prm(broken, should_stop=partial(reached, asked, stop_at))
     result = train_prm(broken)
     assert result.resumed_at == 4
     assert_same(result, whole)
