@@ -44,6 +44,7 @@ from models_prm.tokenizer import train_tokenizer
 
 warnings.filterwarnings("ignore")
 LEVEL = 0.001
+WAYS = ("ours", "generate")
 logging.set_verbosity_error()
 
 
@@ -187,23 +188,31 @@ def likelihood(lm: Any, tokenizer: Any, prompts: Sequence[str], drawn: Drawn, n:
     return statistics.mean(values), statistics.stdev(values) / math.sqrt(len(values))
 
 
-def tested(lm: Any, words: Words, ways: dict[str, Callable[[int], Drawn]], n: int) -> dict[str, Any]:
-    """Same distribution? Each of the three tests at LEVEL."""
-    a, b = ways["ours"](999), ways["generate"](999)
-    first = chi_square([x[0] for x in a.ids], [x[0] for x in b.ids])
-    length = chi_square([len(x) for x in a.ids], [len(x) for x in b.ids])
+FIRST = 1000
+
+
+def tested(
+    lm: Any, words: Words, firsts: Sequence[Drawn], rounds: dict[str, list[Drawn]], n: int
+) -> dict[str, Any]:
+    """Same distribution? Each of the three tests at LEVEL: first tokens of `firsts`, lengths of all rounds,
+    mean log-likelihood of the last round.
+    """
+    first = chi_square(*([ids[0] for ids in drawn.ids] for drawn in firsts))
+    a, b = rounds["ours"], rounds["generate"]
+    lengths = [[len(ids) for drawn in way for ids in drawn.ids] for way in (a, b)]
     some = min(len(words.prompts), max(1, 128 // n)) * n
     (mean_a, error_a), (mean_b, error_b) = (
-        likelihood(lm, words.tokenizer, words.prompts, Drawn(x.ids[:some], 0), n) for x in (a, b)
+        likelihood(lm, words.tokenizer, words.prompts, Drawn(way[-1].ids[:some], 0), n) for way in (a, b)
     )
     z = (mean_a - mean_b) / math.hypot(error_a, error_b)
-    values = [first, length, 2 * float(stats.norm.sf(abs(z)))]
+    values = [first, chi_square(*lengths), 2 * float(stats.norm.sf(abs(z)))]
     return {
         "p_first_token": round(values[0], 4),
         "p_length": round(values[1], 4),
         "p_log_likelihood": round(values[2], 4),
+        "samples_tested": {"first_token": len(firsts[0].ids), "length": len(lengths[0]), "likelihood": some},
         "log_likelihood_per_token": {"ours": round(mean_a, 4), "generate": round(mean_b, 4)},
-        "mean_length": {"ours": a.tokens / len(a.ids), "generate": b.tokens / len(b.ids)},
+        "mean_length": {way: round(statistics.mean(x), 2) for way, x in zip(WAYS, lengths, strict=True)},
         "same": min(values) > LEVEL,
     }
 
@@ -225,15 +234,15 @@ def measure(args: argparse.Namespace, shape: Shape, n: int) -> dict[str, Any]:
         "generate": lambda seed: generate(words.prompts, 1),
         "generate-b": lambda seed: generate(words.prompts, per_call),
     }
-    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    rounds: dict[str, list[Drawn]] = {name: [] for name in ways}
     warm = Words(2).prompts
     generate(warm, 1)
     ours(sampler, warm, n, 8, 0)
     for round_ in range(args.rounds):
         for name, way in ways.items():
             torch.manual_seed(round_)
-            drawn = way(round_)
-            speeds[name].append(drawn.tokens / drawn.seconds)
+            rounds[name].append(way(round_))
+    speeds = {name: [drawn.tokens / drawn.seconds for drawn in done] for name, done in rounds.items()}
     median = {name: statistics.median(values) for name, values in speeds.items()}
     report = {
         "model": shape.name,
@@ -246,7 +255,12 @@ def measure(args: argparse.Namespace, shape: Shape, n: int) -> dict[str, Any]:
     }
     if not args.fixed and not args.no_test:
         torch.manual_seed(12345)
-        report |= tested(lm, words, ways, n)
+        few = words.prompts[:2]
+        firsts = [
+            ours(sampler, few, FIRST // 2, 1, 999),
+            generated(lm, words, few, n=FIRST // 2, limit=1, ends=ends, per_call=1),
+        ]
+        report |= tested(lm, words, firsts, rounds, n)
     return report
 
 
@@ -257,9 +271,9 @@ def main() -> int:
     )
     parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("-n", type=int, nargs="+", default=[8, 32], help="samples per prompt")
-    parser.add_argument("--samples", type=int, default=256, help="samples in a round")
-    parser.add_argument("--max-new-tokens", type=int, default=256)
-    parser.add_argument("--mean-length", type=float, default=80.0)
+    parser.add_argument("--samples", type=int, default=64, help="samples in a round")
+    parser.add_argument("--max-new-tokens", type=int, default=96)
+    parser.add_argument("--mean-length", type=float, default=40.0)
     parser.add_argument("--rows", type=int, default=128)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0, help="torch threads (default: its own choice)")
