@@ -1,0 +1,1 @@
+"""Programs that measure, each against a peer in the same run: README.md."""
