@@ -197,7 +197,7 @@ def tested(
     """Same distribution? Each of the three tests at LEVEL: first tokens of `firsts`, lengths of all rounds,
     mean log-likelihood of the last round.
     """
-    first = chi_square(*([ids[0] for ids in drawn.ids] for drawn in firsts))
+    first = chi_square([ids[0] for ids in firsts[0].ids], [ids[0] for ids in firsts[1].ids])
     a, b = rounds["ours"], rounds["generate"]
     lengths = [[len(ids) for drawn in way for ids in drawn.ids] for way in (a, b)]
     some = min(len(words.prompts), max(1, 128 // n)) * n
@@ -205,7 +205,7 @@ def tested(
         likelihood(lm, words.tokenizer, words.prompts, Drawn(way[-1].ids[:some], 0), n) for way in (a, b)
     )
     z = (mean_a - mean_b) / math.hypot(error_a, error_b)
-    values = [first, chi_square(*lengths), 2 * float(stats.norm.sf(abs(z)))]
+    values = [first, chi_square(lengths[0], lengths[1]), 2 * float(stats.norm.sf(abs(z)))]
     return {
         "p_first_token": round(values[0], 4),
         "p_length": round(values[1], 4),
