@@ -10,7 +10,7 @@ from selection.picking import Candidate
 
 
 def candidates(pool: Pool, score_set: ScoreSet | None) -> Iterator[Candidate]:
-    """Every solution of the pool whose problem is in use, streamed.
+    """Every finished solution of the pool whose problem is in use, streamed.
 
     A text counts as labeled if any copy of it in the project is judged, waits in the queue or is gold; an
     item that its generation's end left unjudged is free again.
@@ -18,12 +18,17 @@ def candidates(pool: Pool, score_set: ScoreSet | None) -> Iterator[Candidate]:
     values = dict(_scores(score_set)) if score_set is not None else {}
     taken = taken_texts(pool.project)
     rows = (
-        Solution.objects.filter(pool=pool, problem__status=Problem.Status.OK)
-        .order_by("id")
-        .values_list("id", "problem_id", "grade", "text_hash", "problem__split")
+        finished(pool).order_by("id").values_list("id", "problem_id", "grade", "text_hash", "problem__split")
     )
     for key, problem, grade, text, split in rows.iterator(chunk_size=5000):
         yield Candidate(key, problem, grade, values.get(key), text, (problem, text) in taken, split)
+
+
+def finished(pool: Pool) -> Any:
+    """Solutions that a person can judge and a rule may choose. One that was cut off by its token limit is not a
+    solution, however convincing its beginning is (openai/prm800k issue 8)."""
+    rows = Solution.objects.filter(pool=pool, problem__status=Problem.Status.OK)
+    return rows.exclude(extra__finish="length")
 
 
 def _scores(score_set: ScoreSet) -> Iterator[tuple[int, float | None]]:

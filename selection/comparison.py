@@ -16,11 +16,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from labeling.jobs import JobFailure
-from labeling.models import Label, Pool, Problem, Solution
+from labeling.models import Label, Pool, Solution
 from labeling.quality import wilson
 from labeling.queries.labels import usable_labels
 from selection import registry
-from selection.candidates import taken_texts
+from selection.candidates import finished, taken_texts
 from selection.models import Generation, ModelVersion, ScoreSet
 from selection.picking import Cause, Picked
 
@@ -131,8 +131,7 @@ def decide(generation: Generation) -> tuple[Choices, list[Picked]]:
 
 def _samples(generation: Generation) -> list[Sampled]:
     prm, orm = (_values(generation.pool, model) for model in (generation.selector, rival_of(generation)))
-    rows = Solution.objects.filter(pool=generation.pool, problem__status=Problem.Status.OK)
-    values = rows.values_list("pk", "problem_id", "text_hash", "answer")
+    values = finished(generation.pool).values_list("pk", "problem_id", "text_hash", "answer")
     return [
         Sampled(pk, problem, text, answer, prm.get(pk), orm.get(pk)) for pk, problem, text, answer in values
     ]

@@ -72,3 +72,11 @@ def test_problems_that_are_held_or_bad_give_no_candidates_and_test_problems_are_
         (test.pk, "test"),
         (fine.pk, "train"),
     ]
+
+
+def test_a_sample_that_was_cut_off_is_no_candidate() -> None:
+    pool = world.pool(make.project(), problems=1, samples=3)
+    cut, ended, unknown = Solution.objects.filter(pool=pool).order_by("pk")
+    Solution.objects.filter(pk=cut.pk).update(extra={"finish": "length"})
+    Solution.objects.filter(pk=ended.pk).update(extra={"finish": "stop"})
+    assert {c.solution_id for c in candidates(pool, None)} == {ended.pk, unknown.pk}
