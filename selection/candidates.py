@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import Q
+
 from labeling.models import Gold, Label, Pool, Problem, Project, QueueItem, Solution
 from labeling.records import steps_hash
 from selection.models import Score, ScoreSet
@@ -25,10 +27,11 @@ def candidates(pool: Pool, score_set: ScoreSet | None) -> Iterator[Candidate]:
 
 
 def finished(pool: Pool) -> Any:
-    """Solutions that a person can judge and a rule may choose. One that was cut off by its token limit is not a
-    solution, however convincing its beginning is (openai/prm800k issue 8)."""
-    rows = Solution.objects.filter(pool=pool, problem__status=Problem.Status.OK)
-    return rows.exclude(extra__finish="length")
+    """Solutions that a person can judge and a rule may choose. One that was cut off by its token limit is not
+    a solution, however convincing its beginning is (openai/prm800k issue 8)."""
+    # A key that is absent is NULL to both databases, which no comparison lets through.
+    whole = Q(extra__finish__isnull=True) | ~Q(extra__finish="length")
+    return Solution.objects.filter(whole, pool=pool, problem__status=Problem.Status.OK)
 
 
 def _scores(score_set: ScoreSet) -> Iterator[tuple[int, float | None]]:
