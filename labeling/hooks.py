@@ -5,7 +5,18 @@ and a text file without ready steps is refused with the reason.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+
+class Graded(NamedTuple):
+    """What graders made of one answer: "right", "wrong" or "unknown", and which rule decided.
+
+    `votes` says what each grader said, by its name, where a person should look; else it is empty.
+    """
+
+    grade: str
+    by: str
+    votes: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
 class GradeAnswers(Protocol):
@@ -13,8 +24,8 @@ class GradeAnswers(Protocol):
         self,
         pairs: Sequence[tuple[str | None, str | None]],
         on_progress: Callable[[int, int], None] | None = None,
-    ) -> list[tuple[str, str]]:
-        """Grade (given answer, truth) pairs: for each ("right" | "wrong" | "unknown", which rule decided)."""
+    ) -> list[Graded]:
+        """Grade (given answer, truth) pairs, the ones that matter most first; nothing is asked twice."""
 
 
 class SplitSteps(Protocol):

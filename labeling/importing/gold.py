@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from labeling.formats.faults import BadRecord, Fault
 from labeling.formats.rows import GoldRow, Row
-from labeling.importing import problems, solutions
+from labeling.importing import doubts, problems, solutions
 from labeling.importing.batch import CHUNK, Batch
 from labeling.importing.spool import SpooledItem
 from labeling.models import Gold, Solution
@@ -45,6 +45,7 @@ def write(batch: Batch) -> None:
 
 def _write_chunk(chunk: list[SpooledItem], batch: Batch) -> None:
     """A solution that is gold already keeps its gold; a difference is counted, for the lead to decide."""
+    chunk = doubts.settled(chunk, batch)
     keys = {item.problem_pk for item in chunk}
     here = Gold.objects.filter(solution__problem__in=keys).select_related("solution")
     known = {(gold.solution.problem_id, gold.solution.text_hash): gold for gold in here}

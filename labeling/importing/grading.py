@@ -1,5 +1,8 @@
 """Grades the spooled solutions against their problems' answers, before any lock is taken."""
 
+import json
+from collections import Counter
+
 from django.utils.translation import gettext as _
 
 from labeling import hooks
@@ -13,6 +16,8 @@ BY_FILE = "file"
 
 def grade(batch: Batch) -> None:
     """Give every spooled solution its grade: by the answer grader where the truth is known.
+
+    What the graders said is spooled too where they leave a doubt.
 
     Where it is not, the file's own verdict counts (`graded_by` is then "file"); else "unknown" stays.
     """
@@ -29,15 +34,21 @@ def grade(batch: Batch) -> None:
 
 def _grades(
     chunk: list[tuple[int, str | None, str]], done: int, total: int, batch: Batch, grader: hooks.GradeAnswers
-) -> list[tuple[str, str, int]]:
-    """(grade, which rule decided, number of the row); equal pairs are graded once."""
-    pairs = list(dict.fromkeys((answer, truth) for _row, answer, truth in chunk))
+) -> list[tuple[str, str, str, int]]:
+    """(grade, which rule decided, votes as JSON, number of the row); equal pairs are graded once.
+
+    The commonest pairs come first: second opinions are bought in that order.
+    """
+    pairs = [pair for pair, _n in Counter((answer, truth) for _row, answer, truth in chunk).most_common()]
     share = len(chunk) / len(pairs)
 
     def on_progress(graded: int, _of: int) -> None:
         batch.tick(done + int(graded * share), total, _("grading"))
 
-    verdicts = dict(zip(pairs, grader(pairs, on_progress=on_progress), strict=True))
+    verdicts = {
+        pair: (graded.grade, graded.by, json.dumps(graded.votes) if graded.votes else "")
+        for pair, graded in zip(pairs, grader(pairs, on_progress=on_progress), strict=True)
+    }
     return [(*verdicts[answer, truth], row) for row, answer, truth in chunk]
 
 

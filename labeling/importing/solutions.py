@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from labeling import hooks
 from labeling.formats.faults import BadRecord, Fault
 from labeling.formats.rows import Row, SolutionRow
-from labeling.importing import problems
+from labeling.importing import doubts, problems
 from labeling.importing.batch import CHUNK, Batch
 from labeling.importing.inserting import insert_rows
 from labeling.importing.spool import SpooledItem
@@ -83,6 +83,7 @@ def write(batch: Batch) -> None:
 
 def _write_chunk(chunk: list[SpooledItem], pool: Pool, batch: Batch) -> None:
     """The n-th equal solution of a file is known when the pool held n of them before this file."""
+    chunk = doubts.settled(chunk, batch)
     keys = {item.problem_pk for item in chunk}
     here = Solution.objects.filter(pool=pool, problem__in=keys)
     before: Counter[tuple[int, str]] = Counter()

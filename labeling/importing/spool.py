@@ -21,7 +21,8 @@ _TABLES = """
 CREATE TABLE problem (id INTEGER PRIMARY KEY, hash TEXT UNIQUE, text TEXT, answer TEXT, solution TEXT,
     external_id TEXT, subject TEXT, level TEXT, line INTEGER, truth TEXT, pk INTEGER);
 CREATE TABLE item (id INTEGER PRIMARY KEY, line INTEGER, problem INTEGER, payload TEXT,
-    answer TEXT, grade TEXT NOT NULL DEFAULT 'unknown', graded_by TEXT NOT NULL DEFAULT '');
+    answer TEXT, grade TEXT NOT NULL DEFAULT 'unknown', graded_by TEXT NOT NULL DEFAULT '',
+    votes TEXT NOT NULL DEFAULT '');
 CREATE TABLE seen (key BLOB PRIMARY KEY, line INTEGER, n INTEGER) WITHOUT ROWID;
 """
 
@@ -48,6 +49,8 @@ class SpooledItem(NamedTuple):
     answer: str | None
     grade: str
     graded_by: str
+    # What each grader said, where a person should look; else empty.
+    votes: dict[str, str]
 
 
 class Spool:
@@ -131,12 +134,15 @@ class Spool:
         self._flush()
         last = 0
         while rows := self._db.execute(
-            "SELECT item.id, item.line, pk, payload, item.answer, grade, graded_by"
+            "SELECT item.id, item.line, pk, payload, item.answer, grade, graded_by, votes"
             " FROM item JOIN problem ON problem.id = item.problem WHERE item.id > ? ORDER BY item.id LIMIT ?",
             (last, size),
         ).fetchall():
             last = rows[-1][0]
-            yield [SpooledItem(r[0], r[1], r[2], json.loads(r[3]), *r[4:]) for r in rows]
+            yield [
+                SpooledItem(r[0], r[1], r[2], json.loads(r[3]), r[4], r[5], r[6], json.loads(r[7] or "{}"))
+                for r in rows
+            ]
 
     def to_grade(self, size: int) -> Iterator[list[tuple[int, str | None, str]]]:
         """(number of the row, answer, truth) of every row whose problem has a known answer."""
@@ -150,9 +156,9 @@ class Spool:
             last = rows[-1][0]
             yield rows
 
-    def set_grades(self, grades: Sequence[tuple[str, str, int]]) -> None:
-        """(grade, which rule decided, number of the row)."""
-        self._db.executemany("UPDATE item SET grade = ?, graded_by = ? WHERE id = ?", grades)
+    def set_grades(self, grades: Sequence[tuple[str, str, str, int]]) -> None:
+        """(grade, which rule decided, votes as JSON or "", number of the row)."""
+        self._db.executemany("UPDATE item SET grade = ?, graded_by = ?, votes = ? WHERE id = ?", grades)
 
     def grade_by_file(self, rule: str) -> None:
         """Rows with no known truth take the file's own verdict, where it has one."""

@@ -22,6 +22,7 @@ OUTCOMES: dict[str, Promise] = {
     "grade_right": _("new solutions graded right"),
     "grade_wrong": _("new solutions graded wrong"),
     "grade_unknown": _("new solutions whose grade cannot be told"),
+    "answers_to_check": _("answers that graders leave in doubt (a person decides)"),
     "labels_new": _("new labels"),
     "labels_unchanged": _("labels already here, unchanged"),
     "gold_new": _("new gold questions"),

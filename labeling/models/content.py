@@ -100,7 +100,7 @@ class Solution(models.Model):
     splitter = models.CharField(max_length=24, default="given")
     answer = models.TextField(null=True, blank=True)  # noqa: DJ001 - null is "no answer found"
     grade = models.CharField(max_length=8, choices=Grade.choices, default=Grade.UNKNOWN)
-    # Which rule of the answer grader decided, and the grader's version.
+    # Which rule of the answer grader decided; "file": the file's own verdict; "person": a person settled it.
     graded_by = models.CharField(max_length=60, blank=True)
     generator = models.CharField(max_length=200, blank=True)
     # Numbers that came with the file (prm_score, orm_score, is_correct); never shown to labelers.
@@ -119,6 +119,38 @@ class Solution(models.Model):
 
     def __str__(self) -> str:
         return f"solution {self.pk}"
+
+
+class AnswerCheck(models.Model):
+    """An answer that graders contradict each other about, or that none could grade; a person settles it.
+
+    One row per problem and answer text: the decision is about every solution of the problem that gives it,
+    also about those that are imported later.
+    """
+
+    problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="answer_checks")
+    answer = models.TextField()
+    # sha256 of the answer as it is written: a long text has no place in an index.
+    answer_hash = models.CharField(max_length=64)
+    # What each grader said: {"exact": "wrong", "math-verify": "right"}.
+    votes = models.JSONField(default=dict)
+    # What the graders' rule made of it: the grade until a person decides, and again when that is taken back.
+    grade = models.CharField(max_length=8, choices=Solution.Grade.choices)
+    graded_by = models.CharField(max_length=60, blank=True)
+    # A person's word; "" until there is one.
+    decision = models.CharField(max_length=8, choices=Solution.Grade.choices, blank=True)
+    decided_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["problem", "answer_hash"], name="one_check_per_answer")
+        ]
+        indexes: ClassVar = [models.Index(fields=["problem", "decision"])]
+
+    def __str__(self) -> str:
+        return f"answer {self.answer[:40]!r} to problem {self.problem_id}"
 
 
 class Gold(models.Model):

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import role_required
 from labeling.models import AuditEntry, Problem, User
+from labeling.queries.answers import answers_to_check
 from labeling.queries.problems import reported_problems
 from labeling.scope import project_or_404
 from labeling.services.problems import decide_problem
@@ -20,9 +21,10 @@ PER_PAGE = 25
 @require_GET
 @role_required("lead", "researcher")
 def problems(request: HttpRequest) -> HttpResponse:
-    rows = reported_problems(project_or_404(request))
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "labeling/lead/problems.html", {"page_obj": page})
+    project = project_or_404(request)
+    page = Paginator(reported_problems(project), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page_obj": page, "answers_to_check": answers_to_check(project)}
+    return render(request, "labeling/lead/problems.html", context)
 
 
 @require_POST

@@ -5,6 +5,7 @@ worker processes (`GraderPool`).
 """
 
 from models_prm.answers.cache import GradeCache
+from models_prm.answers.doubts import grade_with_doubts, in_doubt
 from models_prm.answers.extract import extract_answer, split_final_answer
 from models_prm.answers.pool import GraderPool, GraderStartError, grade, grade_in_full
 from models_prm.answers.verdict import GRADER_VERSION, Grade, Strictness, Verdict
@@ -20,5 +21,7 @@ __all__ = [
     "extract_answer",
     "grade",
     "grade_in_full",
+    "grade_with_doubts",
+    "in_doubt",
     "split_final_answer",
 ]

@@ -1,6 +1,5 @@
 """Numbers and states of the bridge in words and badges."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,15 +56,6 @@ def share_with_interval(point: Mapping[str, Any]) -> str:
 @register.filter
 def signed(value: float | None) -> str:
     return DASH if value is None else f"{value:+.3f}".replace("-", "−")
-
-
-@register.filter
-def as_math(answer: str | None) -> str:
-    """An answer for a .math element: keys are often bare LaTeX, without the dollars around it."""
-    if not answer:
-        return DASH
-    bare = "$" not in answer and re.search(r"[\\^_]", answer) is not None
-    return f"${answer}$" if bare else answer
 
 
 @register.filter

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.models import Label, Pool, Project, Solution
+from labeling.queries.answers import answers_to_check
 from selection import queries, registry
 from selection.forms import ScoreForm
 from selection.models import Score, ScoreSet
@@ -37,6 +38,7 @@ def pool_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "grades": Solution.Grade.choices,
         "form": ScoreForm(project=project, initial={"model": registry.in_use(project)}),
         "has_models": registry.usable(project).exists(),
+        "answers_to_check": answers_to_check(project),
         "page_obj": page_of(request, _solutions(pool, shown, grade)),
     }
     return render(request, "selection/pool.html", context)

@@ -74,7 +74,9 @@ def lead_sees_the_numbers(person: Person, demo: Demo) -> None:
     assert shown == [work["found_error"] + work["solution"], work["give_up"], work["bad_problem"]]
     row.locator("a").click()
     person.look()
-    for path in ("/lead/problems/", "/lead/audit/", "/lead/people/new/", "/projects/", "/jobs/"):
+    for path in ("problems/", "problems/answers/", "audit/", "people/new/"):
+        person.go(f"/lead/{path}")
+    for path in ("/projects/", "/jobs/"):
         person.go(path)
 
 

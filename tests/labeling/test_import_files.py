@@ -203,9 +203,9 @@ def test_nothing_is_locked_while_answers_are_graded(
     """Grading may take minutes: no row may be written before it is over."""
     counts = []
 
-    def slow(pairs: Any, on_progress: Any = None) -> list[tuple[str, str]]:
+    def slow(pairs: Any, on_progress: Any = None) -> list[hooks.Graded]:
         counts.append(everything())
-        return [("right", "test")] * len(pairs)
+        return [hooks.Graded("right", "test")] * len(pairs)
 
     before = everything()
     monkeypatch.setattr(hooks, "grade_answers", slow)

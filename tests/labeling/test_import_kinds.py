@@ -171,9 +171,9 @@ def test_without_a_grader_grades_are_not_known(bring: Any, monkeypatch: pytest.M
 def test_equal_answers_are_graded_once(bring: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def grade(pairs: Any, on_progress: Any = None) -> list[tuple[str, str]]:
+    def grade(pairs: Any, on_progress: Any = None) -> list[hooks.Graded]:
         asked.extend(pairs)
-        return [("right" if answer == truth else "wrong", "rule") for answer, truth in pairs]
+        return [hooks.Graded("right" if answer == truth else "wrong", "rule") for answer, truth in pairs]
 
     monkeypatch.setattr(hooks, "grade_answers", grade)
     bring("solutions", *[sample(1, id=str(n)) for n in range(5)], sample(2, steps=["None."]), pool="a")

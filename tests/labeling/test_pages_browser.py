@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import Assignment, Label, Project, User
+from labeling.models import AnswerCheck, Assignment, Label, Project, User
 from labeling.services import people
 from tests import make
 
@@ -345,3 +345,50 @@ def test_no_page_fails_axe_or_scrolls_sideways(
         look(path)
     context.close()
     assert {name: found for name, found in faults.items() if found} == {}, json.dumps(faults, indent=1)
+
+
+@pytest.fixture
+def doubts(project: Project) -> list[AnswerCheck]:
+    """Two answers that graders contradict each other about, one of them in a long problem."""
+    votes = {"exact": "wrong", "paper": "wrong", "math-verify": "right"}
+    rows = [("Find $x$.", r"32\text{ cm}", "32 m"), ("Long. " * 60, r"\frac{1}{2}" * 20, "$\\sqrt2$")]
+    made = []
+    for text, key, answer in rows:
+        problem = make.problem(project, text=text, ground_truth_answer=key)
+        make.solution(problem, answer=answer, grade="wrong", graded_by="exact")
+        fields = {"votes": votes, "grade": "wrong", "graded_by": "exact"}
+        made.append(AnswerCheck.objects.create(problem=problem, answer=answer, **fields))
+    return made
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_lead_settles_answers_by_keyboard_and_no_list_fails_axe(
+    browser: Browser, live_server: LiveServer, doubts: list[AnswerCheck], size: dict[str, Any], scheme: Any
+) -> None:
+    context = browser.new_context(**size, color_scheme=scheme, reduced_motion="reduce")
+    desk, page_of = Desk(context, live_server.url), f"{live_server.url}/lead/problems/answers/"
+    page, faults = desk.page, []
+
+    def look() -> None:
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        faults.extend(violations(page) + (["scrolls sideways"] if wide else []))
+
+    desk.sign_in(make.lead())
+    page.goto(f"{live_server.url}/lead/problems/")
+    page.get_by_role("link", name="Answers to check (2)").click()
+    expect(page.locator("dd .katex").first).to_be_visible()
+    look()
+    for _ in doubts:
+        page.get_by_role("button", name="Right", exact=True).first.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("The grade of 1 solution was written.")).to_be_visible()
+    expect(page.get_by_role("heading", name="No answer is in doubt")).to_be_visible()
+    look()
+    page.goto(f"{page_of}?settled=1")
+    look()
+    page.get_by_role("button", name="Take it back").first.click()
+    expect(page.get_by_role("link", name="to check (1)")).to_be_visible()
+    context.close()
+    assert faults == []
+    assert desk.noise == []

@@ -2,8 +2,10 @@
 
 import pytest
 
-from labeling.models import Label, Problem, QueueItem, Solution
+from labeling.models import AnswerCheck, Label, Problem, QueueItem, Solution
+from labeling.services.answers import settle_answer
 from selection.candidates import candidates
+from selection.picking import PickRule, pick
 from tests import make
 from tests.selection import world
 
@@ -80,3 +82,21 @@ def test_a_sample_that_was_cut_off_is_no_candidate() -> None:
     Solution.objects.filter(pk=cut.pk).update(extra={"finish": "length"})
     Solution.objects.filter(pk=ended.pk).update(extra={"finish": "stop"})
     assert {c.solution_id for c in candidates(pool, None)} == {ended.pk, unknown.pk}
+
+
+def test_an_answer_that_a_person_settled_as_right_is_no_convincing_wrong_any_more() -> None:
+    pool = world.pool(make.project(), problems=3, samples=4)
+    score_set = world.scores(pool, world.model(pool.project))
+    wrong = Solution.objects.filter(pool=pool, grade="wrong").order_by("-scores__value").first()
+    assert wrong is not None
+    rule = PickRule(strategy="convincing_wrong", size=4, random_share=0, wrong_share=1, seed=1)
+
+    def convincing_wrong() -> set[int]:
+        picks = pick(candidates(pool, score_set), rule)
+        return {one.solution_id for one in picks if one.cause == "convincing_wrong"}
+
+    assert wrong.pk in convincing_wrong()
+    doubt = AnswerCheck.objects.create(problem=wrong.problem, answer=str(wrong.answer), grade="wrong")
+    settle_answer(doubt, by=make.lead(), grade="right")
+    assert wrong.pk not in convincing_wrong()
+    assert len(convincing_wrong()) == 4

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from labeling import jobs
-from labeling.models import Job, Label, Pool, Project, QueueItem, Solution, User
+from labeling.models import AnswerCheck, Job, Label, Pool, Project, QueueItem, Solution, User
 from selection.generations import S
 from selection.models import Generation, ModelVersion, ScoreSet
 from tests import make
@@ -148,6 +148,14 @@ def test_the_pool_page_counts_filters_and_orders_by_score(pool: Pool) -> None:
     assert len(shown) == 25
     wrong = text_of(client, "pool-detail", pool.pk, query="?grade=wrong")
     assert len(re.findall(r"solution \d+", wrong)) == 20
+
+
+def test_the_pool_page_leads_to_answers_in_doubt(pool: Pool) -> None:
+    client = signed_in()
+    assert "Answers to check" not in text_of(client, "pool-detail", pool.pk)
+    problem = pool.solutions.first().problem  # type: ignore[union-attr]
+    AnswerCheck.objects.create(problem=problem, answer="7", grade="unknown")
+    assert "Answers to check (1)" in text_of(client, "pool-detail", pool.pk)
 
 
 def test_a_half_scored_pool_shows_no_scores_yet(pool: Pool) -> None:
