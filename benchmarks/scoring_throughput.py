@@ -2,6 +2,7 @@
 
     python benchmarks/scoring_throughput.py                     # both models, practice pool, 5 rounds
     python benchmarks/scoring_throughput.py --gsm8k FILE        # also GSM8K's example model solutions
+    python benchmarks/scoring_throughput.py --cpu-time          # one thread, CPU seconds: for a busy machine
     python benchmarks/scoring_throughput.py --quick             # a check of the program itself
 
 Ways, interleaved in every round:
@@ -64,7 +65,9 @@ class Sizes:
 
 
 SIZES = {"4x256": Sizes(60, 30, 10, 20), "12x512": Sizes(15, 8, 3, 4)}
+CPU_SIZES = {"4x256": Sizes(20, 10, 4, 5), "12x512": Sizes(6, 4, 2, 2)}
 WARM = Sizes(2, 1, 1, 1)
+clock = time.perf_counter
 
 
 def practice(problems: int, per_problem: int) -> list[ScoringItem]:
@@ -210,9 +213,9 @@ def measure(shape: str, items: Sequence[ScoringItem], rounds: int, sizes: Sizes)
 def _rate(
     way: Callable[[Sequence[ScoringItem]], Any], part: Sequence[ScoringItem], lengths: dict[str, int]
 ) -> float:
-    begin = time.perf_counter()
+    begin = clock()
     way(part)
-    return sum(lengths[item.key] for item in part) / (time.perf_counter() - begin)
+    return sum(lengths[item.key] for item in part) / (clock() - begin)
 
 
 def computed_share(prm: Prm, items: Sequence[ScoringItem]) -> float:
@@ -286,7 +289,7 @@ def high_water() -> float:
 
 def report(name: str, shape: str, items: Sequence[ScoringItem], options: argparse.Namespace) -> None:
     """One measurement, printed."""
-    sizes = WARM if options.quick else SIZES[shape]
+    sizes = WARM if options.quick else (CPU_SIZES if options.cpu_time else SIZES)[shape]
     counts = sorted(len(i.steps) for i in items)
     print(f"{name}, {shape}: {len(items)} solutions of {len({i.problem for i in items})} problems, ", end="")
     print(f"{counts[0]}-{counts[-1]} steps (median {counts[len(counts) // 2]}); timed on {sizes}", flush=True)
@@ -305,16 +308,25 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="tiny sizes: checks the program, measures nothing"
     )
+    parser.add_argument("--cpu-time", action="store_true", help="one thread, CPU seconds, smaller parts")
+    parser.add_argument("--pool", choices=["practice", "gsm8k", "both"], default="both")
     parser.add_argument("--child", choices=["ours", "plain"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         child(options.child, options.shape, options.quick)
         return
+    if options.cpu_time:
+        global clock  # noqa: PLW0603 - one switch for the whole run
+        clock = time.process_time
+        torch.set_num_threads(1)
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     for shape in SHAPES if options.shape == "both" else [options.shape]:
-        report("practice pool", shape, practice(*((8, 4) if options.quick else (200, 10))), options)
-        if options.gsm8k:
+        if options.pool != "gsm8k":
+            report("practice pool", shape, practice(*((8, 4) if options.quick else (200, 10))), options)
+        if options.gsm8k and options.pool != "practice":
             report("GSM8K example solutions", shape, gsm8k(options.gsm8k, 500), options)
+        if options.cpu_time:
+            continue
         peaks = {way: peak_memory(shape, way, options.quick) for way in ("ours", "plain")}
         share = peaks["ours"]["peak"] / peaks["plain"]["peak"]
         print(f"  peak MB {json.dumps(peaks)}; ours / plain {share:.2f}", flush=True)
