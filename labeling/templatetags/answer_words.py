@@ -40,7 +40,7 @@ def said(check: AnswerCheck) -> list[Said]:
     names = {
         "exact": _("exact reader"),
         "rounded": _("rounding"),
-        "paper": _("rules of the PRM800K paper"),
+        "paper": _("PRM800K rules"),
         "math-verify": _("Math-Verify"),
     }
     rows = []
