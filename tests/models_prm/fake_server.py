@@ -72,10 +72,10 @@ class FakeServer:
             failure = self.failures.pop(0) if self.failures else None
         try:
             time.sleep(self.delay(body))
-            self._reply(http, body, failure)
         finally:
-            with self._lock:
+            with self._lock:  # before the answer: the client may ask again as soon as it has it
                 self._now -= 1
+        self._reply(http, body, failure)
 
     def _reply(self, http: BaseHTTPRequestHandler, body: dict[str, Any], failure: int | None) -> None:
         n = int(body.get("n") or 1)

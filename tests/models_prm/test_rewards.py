@@ -172,8 +172,6 @@ def test_the_other_forms_give_the_same_policy_no_reason_to_pad(tmp_path: Path, f
 
 def train_policy(folder: Path, form: Any, steps: int) -> list[Entry]:
     """Some steps of TRL's GRPO on a tiny policy; short answers are graded right: padding costs the grade."""
-    pytest.importorskip("requests", reason="TRL's trainer imports it")
-    pytest.importorskip("trl")
     import torch
     from datasets import Dataset
     from transformers import Qwen2Config, Qwen2ForCausalLM
