@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np  # noqa: E402 - the number of threads is set before
 from numpy.typing import NDArray  # noqa: E402
 
-from models_prm import exact  # noqa: E402
+from models_prm.evaluation import exact  # noqa: E402
 
 COUNTS = (10, 25, 50, 75, 100, 200, 300, 400, 500, 750, 1000, 1250, 1500, 1860)
 PROBLEMS, SLOTS = 500, 1860

@@ -38,7 +38,7 @@ def main() -> int:
     from models_prm.cli.progress import shown
     from models_prm.config import load_recipe
     from models_prm.data import load_rows
-    from models_prm.evaluate import evaluate_prm
+    from models_prm.evaluation.evaluate import evaluate_prm
     from models_prm.train import train_prm
 
     test = args.data / "phase1_test_rebuilt.jsonl"

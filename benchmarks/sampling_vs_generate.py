@@ -38,9 +38,9 @@ from transformers.utils import logging
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from models_prm.encoding.tokenizer import train_tokenizer
 from models_prm.sampling.local import LocalSampler
 from models_prm.sampling.records import SampleRequest, sample_seed
-from models_prm.tokenizer import train_tokenizer
 
 warnings.filterwarnings("ignore")
 LEVEL = 0.001

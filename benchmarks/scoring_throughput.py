@@ -39,11 +39,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import torch
 
 from models_prm.config import ModelShape
+from models_prm.encoding.tokenizer import StepEncoder, train_tokenizer
 from models_prm.practice.maker import make_pool, make_problems
 from models_prm.prm import Prm, new_lm
 from models_prm.records import ScoringItem
 from models_prm.scoring import PrmScorer
-from models_prm.tokenizer import StepEncoder, train_tokenizer
 
 VOCABULARY = 32_000
 SHAPES = {
@@ -220,7 +220,7 @@ def _rate(
 
 def computed_share(prm: Prm, items: Sequence[ScoringItem]) -> float:
     """Tokens that our engine computes for each token of the solutions."""
-    from models_prm import forward
+    from models_prm.encoding import forward
 
     counted: list[int] = []
     original = forward.packed_states

@@ -39,16 +39,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 import torch
 
-from models_prm.collate import EncodedTree, Piece, encode_trees, pieces
 from models_prm.config import Stage, TrainConfig
-from models_prm.heldout import HeldOut
-from models_prm.losses import label_weight
-from models_prm.material import weigh
+from models_prm.encoding.collate import EncodedTree, Piece, encode_trees, pieces
+from models_prm.encoding.tokenizer import StepEncoder, add_marks
+from models_prm.encoding.tree import build_trees
 from models_prm.prm import Prm, classifier, new_head
 from models_prm.records import LabeledSolution, problem_key
-from models_prm.stages import Run, learning_rate, plan, run_stage
-from models_prm.tokenizer import StepEncoder, add_marks
-from models_prm.tree import build_trees
+from models_prm.training.heldout import HeldOut
+from models_prm.training.losses import label_weight
+from models_prm.training.material import weigh
+from models_prm.training.stages import Run, learning_rate, plan, run_stage
 
 VOCABULARY, LAYERS, WIDTH, HEADS, FEED_FORWARD, CONTEXT = 32_000, 4, 256, 4, 1024, 2048
 ROWS_PER_STEP, EPOCHS, RATE, CLASSES = 8, 2, 1e-3, (-1, 1)

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from models_prm.errors import DataError, LeakError
-from models_prm.outcomes import row_of
 from models_prm.records import LabeledSolution, problem_key
-from models_prm.stepwise import Repeats, repeats_labels, rows_of
+from models_prm.training.outcomes import row_of
+from models_prm.training.stepwise import Repeats, repeats_labels, rows_of
 
 T = TypeVar("T")
 MAX_LINE = 16 * 1024 * 1024

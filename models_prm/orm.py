@@ -7,7 +7,7 @@
         print(result.key, result.score)
 
 It is trained by `train_prm` with `kind = "orm"` on solutions with a verdict on their final answer (uniform
-samples; `models_prm.outcomes`), with the same tokens, trees and engine as a PRM. With `outcome = "all"`,
+samples; `training.outcomes`), with the same tokens, trees and engine as a PRM. With `outcome = "all"`,
 every token of a solution carries its verdict (Cobbe et al. 2021, section 4.2; Lightman et al. 2023, section
 2.5) and the score is still that of the last one.
 """

@@ -18,14 +18,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models_prm.collate import Batch
 from models_prm.config import ModelShape
+from models_prm.encoding.collate import Batch
+from models_prm.encoding.selftest import Pair, self_test
+from models_prm.encoding.tokenizer import LABELS, MarkNames, StepEncoder, add_marks
 from models_prm.errors import ModelError
-from models_prm.lora import MarkRows
-from models_prm.modelcard import write_readme
 from models_prm.records import CLASSES
-from models_prm.selftest import Pair, self_test
-from models_prm.tokenizer import LABELS, MarkNames, StepEncoder, add_marks
+from models_prm.training.lora import MarkRows
+from models_prm.training.modelcard import write_readme
 
 CARD = "stepmark_prm.json"
 CARD_FORMAT = 1
@@ -312,7 +312,7 @@ def load_prm(directory: Path, device: str = "cpu", dtype: str = "float32") -> Pr
     """Load a saved model. The card says which label token or row of the head means which class, whatever its
     order.
 
-    Raises ModelError when it is no model, or when it fails the self-test of its card (`models_prm.selftest`).
+    Raises ModelError when it is no model, or when it fails the self-test of its card (`encoding.selftest`).
     """
     card = read_card(directory)
     design = str(card.get("design", "label"))

@@ -20,14 +20,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models_prm.collate import Batch, EncodedTree, encode_trees
+from models_prm.encoding.collate import Batch, EncodedTree, encode_trees
+from models_prm.encoding.forward import read_states
+from models_prm.encoding.packed import Ints
+from models_prm.encoding.tree import StepTree
 from models_prm.errors import MarkerError
-from models_prm.forward import read_states
 from models_prm.interfaces import StepScorer
-from models_prm.packed import Ints
 from models_prm.prm import CARD, Prm, load_prm
 from models_prm.records import OnProgress, Progress, ScoringItem, StepScores
-from models_prm.tree import StepTree
 
 Probs = tuple[float, float, float]
 
@@ -180,8 +180,8 @@ def load_scorer(
     ours = (directory / CARD).exists() or (directory.is_dir() and not (directory / "config.json").exists())
     if kind == "stepmark" or (kind == "auto" and ours):
         return PrmScorer.load(source, device, dtype)
+    from models_prm.encoding.selftest import self_test as run
     from models_prm.public.detect import load_public
-    from models_prm.selftest import self_test as run
 
     scorer = load_public(source, device, dtype, kind)
     if self_test:

@@ -21,19 +21,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from models_prm import baseline, data, distributed, lora
-from models_prm.checkpoint import remove_checkpoint, write_atomic
-from models_prm.collate import EncodedTree, Piece, encode_trees, pieces
+from models_prm import data
 from models_prm.config import Stage, TrainConfig
+from models_prm.encoding.collate import EncodedTree, Piece, encode_trees, pieces
+from models_prm.encoding.tokenizer import StepEncoder, train_tokenizer
+from models_prm.encoding.tree import StepTree, build_trees
 from models_prm.errors import DataError, RecipeError
-from models_prm.heldout import HeldOut, self_test_pair
-from models_prm.losses import label_weight
-from models_prm.material import Material, gather, training_rows, weigh, with_class_weights
 from models_prm.prm import CARD, Prm, load_base, new_head, new_lm, read_card
 from models_prm.records import OnProgress, Progress, ShouldStop
-from models_prm.stages import Run, evaluate, run_stage
-from models_prm.tokenizer import StepEncoder, train_tokenizer
-from models_prm.tree import StepTree, build_trees
+from models_prm.training import baseline, distributed, lora
+from models_prm.training.checkpoint import remove_checkpoint, write_atomic
+from models_prm.training.heldout import HeldOut, self_test_pair
+from models_prm.training.losses import label_weight
+from models_prm.training.material import Material, gather, training_rows, weigh, with_class_weights
+from models_prm.training.stages import Run, evaluate, run_stage
 
 LOG = "train_log.jsonl"
 

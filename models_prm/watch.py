@@ -22,7 +22,7 @@ from pathlib import Path
 
 from models_prm.data import read_jsonl
 from models_prm.errors import DataError
-from models_prm.plots import Line, Words, lines
+from models_prm.evaluation.plots import Line, Words, lines
 
 
 @dataclass(frozen=True)

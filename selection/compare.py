@@ -29,7 +29,7 @@ def paired_difference(parts: list[Part], *, seed: int = 0) -> dict[str, Any]:
     """
     import numpy as np
 
-    from models_prm import metrics
+    from models_prm.evaluation import metrics
 
     before, after, bad = (np.concatenate(column) for column in zip(*parts, strict=True))
     pair = metrics.auroc(before, bad), metrics.auroc(after, bad)
@@ -51,7 +51,7 @@ def paired_difference(parts: list[Part], *, seed: int = 0) -> dict[str, Any]:
 def _draws(parts: list[Part], seed: int) -> list[float]:
     import numpy as np
 
-    from models_prm import metrics
+    from models_prm.evaluation import metrics
 
     rng = np.random.default_rng(seed)
     draws = []
@@ -86,9 +86,9 @@ def verdict(comparison: dict[str, Any] | None) -> tuple[bool, str]:
 def compare_models(before: Path, after: Path, held_out: Path) -> dict[str, Any]:
     """`paired_difference` of two model directories on one file of PRM800K lines. Loads torch."""
     from models_prm.data import load_rows
-    from models_prm.evaluate import tree_labels
+    from models_prm.encoding.tree import build_trees
+    from models_prm.evaluation.evaluate import tree_labels
     from models_prm.scoring import PrmScorer
-    from models_prm.tree import build_trees
 
     trees = build_trees(load_rows([held_out]))
     scored = [PrmScorer.load(path).score_trees(trees) for path in (before, after)]

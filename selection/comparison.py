@@ -83,7 +83,7 @@ def _best(scored: Iterable[tuple[float | None, Sampled]]) -> Sampled | None:
 
 
 def _voted(group: Sequence[Sampled], seed: int) -> Sampled | None:
-    from models_prm.votes import classes_of  # needs numpy, which stays out of the web process
+    from models_prm.evaluation.votes import classes_of  # needs numpy, which stays out of the web process
 
     classes = classes_of([one.answer for one in group])
     sizes = Counter(kind for kind in classes if kind is not None)

@@ -173,7 +173,7 @@ def _numbers(before: ModelVersion | None, after: ModelVersion) -> dict[str, Any]
     _train, held_out = snapshots.files_of(after.snapshot)
     if held_out is None:
         return {}
-    from models_prm.evaluate import evaluate_prm
+    from models_prm.evaluation.evaluate import evaluate_prm
 
     report = evaluate_prm(registry.loaded_from(before), [held_out], resamples=400)
     return {**report, "id": before.pk, "name": before.name}

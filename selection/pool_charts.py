@@ -7,9 +7,9 @@ from typing import Any
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from models_prm import plots
-from models_prm.plots import Bars, Line, Words
-from models_prm.report import curves_of
+from models_prm.evaluation import plots
+from models_prm.evaluation.plots import Bars, Line, Words
+from models_prm.evaluation.report import curves_of
 
 
 @dataclass(frozen=True)

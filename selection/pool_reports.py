@@ -14,7 +14,7 @@ from labeling.models import Solution
 from selection.models import ModelVersion, ScoreSet
 
 if TYPE_CHECKING:
-    from models_prm.best_of_n import PooledProblem
+    from models_prm.evaluation.best_of_n import PooledProblem
 
 RESAMPLES = 500
 # A curve needs problems with several samples; those with few beside others with many are left out.
@@ -47,7 +47,7 @@ def report_of(
 ) -> dict[str, Any] | None:
     """Best of N, votes, oracle, quintiles and strategies of a scored pool; `left_out`: problems with too few
     samples. Answers vote together that are written alike or are the same number."""
-    from models_prm.pool_report import best_of_n_report
+    from models_prm.evaluation.pool_report import best_of_n_report
     from models_prm.records import Progress
 
     def tell(progress: Progress) -> None:
@@ -64,7 +64,7 @@ def report_of(
 
 
 def _problems(score_set: ScoreSet) -> "Iterator[PooledProblem]":
-    from models_prm.best_of_n import PooledProblem
+    from models_prm.evaluation.best_of_n import PooledProblem
 
     columns = ("problem_id", "subject", "level", "grade", "answer", "extra")
     rows = (

@@ -22,7 +22,7 @@ class Measure:
 
 
 def measures(report: Mapping[str, Any]) -> list[Measure]:
-    """Rows of one report of `models_prm.evaluate.evaluate_prm`; empty without one."""
+    """Rows of one report of `models_prm.evaluation.evaluate.evaluate_prm`; empty without one."""
     steps, length = report.get("steps"), report.get("length_only", {})
     if not steps:
         return []

@@ -131,7 +131,7 @@ def _frozen(version: ModelVersion, output: Path) -> tuple[Path, Path | None]:
 def _run(
     config: TrainConfig, on_progress: Callable[[int, int, str], None], should_stop: Callable[[], bool]
 ) -> dict[str, Any]:
-    from models_prm.evaluate import evaluate_prm
+    from models_prm.evaluation.evaluate import evaluate_prm
     from models_prm.train import train_prm
 
     def report(progress: Progress) -> None:

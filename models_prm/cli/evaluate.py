@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from models_prm.report import Report
+    from models_prm.evaluation.report import Report
 
 EXAMPLE = """examples:
   python -m models_prm evaluate best-of-n scored.jsonl --plot curve.svg --markdown report.md
@@ -113,11 +113,11 @@ def _write(report: Report, plot: Path | None, markdown: Path | None) -> None:
 
 def _pool(args: argparse.Namespace) -> Report:
     from models_prm.answers import GraderPool
-    from models_prm.best_of_n import load_pool
     from models_prm.cli.progress import shown
-    from models_prm.pool_report import best_of_n_report
-    from models_prm.report import Report
-    from models_prm.votes import equal_by
+    from models_prm.evaluation.best_of_n import load_pool
+    from models_prm.evaluation.pool_report import best_of_n_report
+    from models_prm.evaluation.report import Report
+    from models_prm.evaluation.votes import equal_by
 
     problems = load_pool(args.file)
     with GraderPool() as graders, shown() as on_progress:
@@ -134,8 +134,8 @@ def _pool(args: argparse.Namespace) -> Report:
 
 
 def _steps(args: argparse.Namespace) -> Report:
-    from models_prm.rated import load_rated, rated_report
-    from models_prm.report import Report
+    from models_prm.evaluation.rated import load_rated, rated_report
+    from models_prm.evaluation.report import Report
 
     validation = load_rated(args.validation) if args.validation else []
     data = rated_report(load_rated(args.file), validation=validation, threshold=args.threshold)
@@ -143,15 +143,15 @@ def _steps(args: argparse.Namespace) -> Report:
 
 
 def _bench(args: argparse.Namespace) -> Report:
-    from models_prm.report import Report
+    from models_prm.evaluation.report import Report
 
     limits = {"threshold": args.threshold, "fit_on": args.fit_on}
     if args.model is None:
-        from models_prm.rated import scored_bench
+        from models_prm.evaluation.rated import scored_bench
 
         return Report("processbench", scored_bench(args.files, **limits), title="ProcessBench")
     from models_prm.cli.progress import shown
-    from models_prm.evaluate import evaluate_processbench
+    from models_prm.evaluation.evaluate import evaluate_processbench
     from models_prm.scoring import load_scorer
 
     with shown() as on_progress:
@@ -162,7 +162,7 @@ def _bench(args: argparse.Namespace) -> Report:
 
 def _prm(args: argparse.Namespace) -> dict[str, Any]:
     from models_prm.errors import DataError
-    from models_prm.evaluate import evaluate_prm, evaluate_processbench
+    from models_prm.evaluation.evaluate import evaluate_prm, evaluate_processbench
     from models_prm.scoring import load_scorer
 
     if not args.data and not args.processbench:

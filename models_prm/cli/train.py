@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train; prints where the model is and its held-out numbers as JSON."""
-    from models_prm import distributed
+    from models_prm.training import distributed
 
     if args.processes > 1 and not distributed.is_launched():
         return subprocess.call(_launched(args))

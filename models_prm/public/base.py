@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from models_prm.encoding.forward import read_states
 from models_prm.errors import MarkerError
-from models_prm.forward import read_states
 from models_prm.records import OnProgress, Progress, ScoringItem, StepScores
 
 LONGEST = 32_768

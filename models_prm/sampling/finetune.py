@@ -24,15 +24,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from models_prm import data
-from models_prm.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint, write_atomic
 from models_prm.config import ModelShape, Stage
+from models_prm.encoding.tokenizer import StepEncoder, train_tokenizer
 from models_prm.errors import Cancelled, DataError, RecipeError
 from models_prm.records import OnProgress, Progress, ShouldStop
 from models_prm.sampling.prompts import build_prompt
 from models_prm.sampling.weights import encode_prompts, encode_texts, load_generator, quiet
-from models_prm.stages import learning_rate, plan
 from models_prm.steps import SPLITTERS, join_steps
-from models_prm.tokenizer import StepEncoder, train_tokenizer
+from models_prm.training.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint, write_atomic
+from models_prm.training.stages import learning_rate, plan
 
 CARD = "stepmark_generator.json"
 END = "<|end|>"

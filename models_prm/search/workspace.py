@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from models_prm.aggregate import solution_score, step_scores
+from models_prm.encoding.tree import StepTree
 from models_prm.errors import SearchError
 from models_prm.interfaces import Proposal, StepProposer, StepScorer
 from models_prm.records import ScoringItem, StepScores
 from models_prm.sampling.records import sample_seed
 from models_prm.search.records import Call, Node, Round, SearchConfig, SearchProblem, SearchRecord, Usage
-from models_prm.tree import StepTree
 
 
 class Workspace:

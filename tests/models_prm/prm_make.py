@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from models_prm.config import ModelShape, Stage, TrainConfig
+from models_prm.encoding.tokenizer import StepEncoder, train_tokenizer
 from models_prm.prm import Prm, new_lm
-from models_prm.tokenizer import StepEncoder, train_tokenizer
 
 
 def completion(text: str, rating: int | None, flagged: bool | None = False) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from models_prm.encoding.tokenizer import train_tokenizer
 from models_prm.sampling.records import SampleRequest, sample_seed
-from models_prm.tokenizer import train_tokenizer
 
 PROMPTS = (
     "Problem:\nAda has 3 pens.\n\nSolution:\n",

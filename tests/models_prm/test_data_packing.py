@@ -9,11 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm.collate import Piece, collate, cut_batches, encode_trees, pieces, plan_batches, sequence
+from models_prm.encoding.collate import (
+    Piece,
+    collate,
+    cut_batches,
+    encode_trees,
+    pieces,
+    plan_batches,
+    sequence,
+)
+from models_prm.encoding.tokenizer import LABELS, SOLUTION, STEP, StepEncoder, add_marks, train_tokenizer
+from models_prm.encoding.tree import StepTree
 from models_prm.errors import MarkerError, ModelError
-from models_prm.losses import targets
-from models_prm.tokenizer import LABELS, SOLUTION, STEP, StepEncoder, add_marks, train_tokenizer
-from models_prm.tree import StepTree
+from models_prm.training.losses import targets
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from models_prm.data import load_rows, rating_counts
+from models_prm.encoding.tree import build_trees
 from models_prm.errors import DataError
 from models_prm.records import LabeledSolution, problem_key, rows_from_prm800k
-from models_prm.tree import build_trees
 from tests.models_prm.prm_make import completion, record, step, write_lines
 
 

@@ -16,11 +16,11 @@ from models_prm.data import (
     rating_counts,
     target_mass,
 )
+from models_prm.encoding.tree import build_trees
 from models_prm.errors import DataError
-from models_prm.outcomes import balanced, on_every_step, pair_report, row_of, shape
 from models_prm.records import LabeledSolution, problem_key
-from models_prm.stepwise import Repeats, rows_of
-from models_prm.tree import build_trees
+from models_prm.training.outcomes import balanced, on_every_step, pair_report, row_of, shape
+from models_prm.training.stepwise import Repeats, rows_of
 from tests.models_prm.prm_make import sum_record, write_lines
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm import exact
+from models_prm.evaluation import exact
 
 # Some of these leave the quick way of sorting no room (both signs, infinity), others do not.
 SCORES = st.sampled_from(

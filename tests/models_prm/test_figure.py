@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from models_prm.figure import solution_figure
+from models_prm.evaluation.figure import solution_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -11,15 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm import metrics
-from models_prm.agreement import cohen_kappa, first_error_agreement, step_agreement
-from models_prm.calibration import calibration_report, fit_temperature, log_loss, with_temperature
 from models_prm.errors import DataError, LeakError
-from models_prm.evaluate import evaluate_processbench
+from models_prm.evaluation import metrics
+from models_prm.evaluation.agreement import cohen_kappa, first_error_agreement, step_agreement
+from models_prm.evaluation.calibration import calibration_report, fit_temperature, log_loss, with_temperature
+from models_prm.evaluation.evaluate import evaluate_processbench
+from models_prm.evaluation.processbench import (
+    best_threshold,
+    predictions,
+    processbench_records,
+    protocol,
+    subset_report,
+)
+from models_prm.evaluation.rated import load_rated, rated_report, rated_solution, scored_bench
+from models_prm.evaluation.report import Report
 from models_prm.fakes import FakeScorer
-from models_prm.processbench import best_threshold, predictions, processbench_records, protocol, subset_report
-from models_prm.rated import load_rated, rated_report, rated_solution, scored_bench
-from models_prm.report import Report
 
 
 def found_at(place: int | None, steps: int = 3) -> list[float]:

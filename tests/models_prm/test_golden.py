@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models_prm import exact, metrics
 from models_prm.aggregate import first_error, solution_score, step_scores
-from models_prm.best_of_n import load_pool
-from models_prm.pool_report import best_of_n_report
+from models_prm.evaluation import exact, metrics
+from models_prm.evaluation.best_of_n import load_pool
+from models_prm.evaluation.pool_report import best_of_n_report
 
 pytestmark = pytest.mark.data
 
@@ -83,7 +83,7 @@ def test_the_papers_own_record_has_the_product_of_one_minus_bad_to_16_digits(sha
 
 
 def test_processbench_has_the_composition_that_was_published(shared_data: Path) -> None:
-    from models_prm.processbench import label_of, processbench_records, protocol
+    from models_prm.evaluation.processbench import label_of, processbench_records, protocol
 
     subsets = {}
     for name in ("gsm8k", "math", "olympiadbench", "omnimath"):

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 import torch
 
-from models_prm import learning
-from models_prm.collate import Piece, collate, encode_trees, pieces, sequence
 from models_prm.config import Lora, TrainConfig
+from models_prm.encoding.collate import Piece, collate, encode_trees, pieces, sequence
+from models_prm.encoding.tree import build_trees
 from models_prm.errors import MarkerError
-from models_prm.learning import learns_packed, step_sums
-from models_prm.lora import MarkRows, attach
-from models_prm.losses import label_sum, token_sum
-from models_prm.material import weigh
 from models_prm.prm import Prm, load_base, new_head
 from models_prm.records import LabeledSolution
-from models_prm.tree import build_trees
+from models_prm.training import learning
+from models_prm.training.learning import learns_packed, step_sums
+from models_prm.training.lora import MarkRows, attach
+from models_prm.training.losses import label_sum, token_sum
+from models_prm.training.material import weigh
 from tests.models_prm.prm_make import random_prm
 from tests.models_prm.test_losses import BRANCHES, config, row
 from tests.models_prm.test_prm import foreign_base

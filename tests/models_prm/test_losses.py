@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch import nn
 
-from models_prm.collate import Piece, collate, encode_trees, pieces, sequence
 from models_prm.config import TrainConfig
-from models_prm.losses import label_loss, label_sum, label_weight, loss_sum
-from models_prm.material import weigh
+from models_prm.encoding.collate import Piece, collate, encode_trees, pieces, sequence
+from models_prm.encoding.tree import build_trees
 from models_prm.prm import Prm
 from models_prm.records import LabeledSolution
-from models_prm.tree import build_trees
+from models_prm.training.losses import label_loss, label_sum, label_weight, loss_sum
+from models_prm.training.material import weigh
 from tests.models_prm.prm_make import random_prm, small_config
 
 HERE = Path()

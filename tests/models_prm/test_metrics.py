@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm import metrics
-from models_prm.best_of_n import load_pool
 from models_prm.errors import DataError
-from models_prm.pool_report import best_of_n_report
+from models_prm.evaluation import metrics
+from models_prm.evaluation.best_of_n import load_pool
+from models_prm.evaluation.pool_report import best_of_n_report
 
 cases = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=40)
 

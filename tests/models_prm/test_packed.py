@@ -23,8 +23,8 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from models_prm.forward import packs, padded_states, read_states
-from models_prm.packed import Ints, plan
+from models_prm.encoding.forward import packs, padded_states, read_states
+from models_prm.encoding.packed import Ints, plan
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 50,

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from models_prm.plots import Bars, Line, Words, bars, key, lines, reliability
+from models_prm.evaluation.plots import Bars, Line, Words, bars, key, lines, reliability
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = Words("Best <of> N", "N & more", "solved", "about")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models_prm.best_of_n import load_pool
 from models_prm.errors import DataError
-from models_prm.pool_report import best_of_n_report
-from models_prm.report import Report, curves_of
+from models_prm.evaluation.best_of_n import load_pool
+from models_prm.evaluation.pool_report import best_of_n_report
+from models_prm.evaluation.report import Report, curves_of
 
 Line = dict[str, Any]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from models_prm.answers import GraderPool
-from models_prm.best_of_n import load_pool
 from models_prm.data import load_rows, read_jsonl
+from models_prm.evaluation.best_of_n import load_pool
 from models_prm.practice.labels import write_truth
 from models_prm.practice.maker import make_pool, make_problems
 

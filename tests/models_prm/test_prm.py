@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import torch
 
-from models_prm.collate import collate, encode_trees, pieces, sequence
+from models_prm.encoding.collate import collate, encode_trees, pieces, sequence
+from models_prm.encoding.tokenizer import LABELS
+from models_prm.encoding.tree import StepTree, build_trees
 from models_prm.errors import ModelError
-from models_prm.evaluate import tree_labels
-from models_prm.losses import label_loss, lm_loss
+from models_prm.evaluation.evaluate import tree_labels
 from models_prm.prm import CARD, Prm, load_base, load_prm
 from models_prm.records import LabeledSolution, ScoringItem
 from models_prm.scoring import PrmScorer
-from models_prm.tokenizer import LABELS
-from models_prm.tree import StepTree, build_trees
+from models_prm.training.losses import label_loss, lm_loss
 from tests.models_prm.prm_make import random_prm, small_config
 
 

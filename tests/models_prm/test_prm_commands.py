@@ -18,11 +18,11 @@ LIGHT = (
     "interfaces",
     "config",
     "aggregate",
-    "metrics",
+    "evaluation.metrics",
     "errors",
     "data",
-    "tree",
-    "best_of_n",
+    "encoding.tree",
+    "evaluation.best_of_n",
     "fakes",
 )
 

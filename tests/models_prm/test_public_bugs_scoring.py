@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm.collate import encode_trees, pieces, sequence
 from models_prm.data import load_rows
-from models_prm.packed import plan
+from models_prm.encoding.collate import encode_trees, pieces, sequence
+from models_prm.encoding.packed import plan
+from models_prm.encoding.tree import StepTree, build_trees
 from models_prm.public.server import ScoreServerError, checked
 from models_prm.records import ScoringItem
 from models_prm.scoring import PrmScorer
-from models_prm.tree import StepTree, build_trees
 from tests.models_prm.prm_make import completion, random_prm, record, step, write_lines
 
 steps = st.lists(st.text("ab.\n <|step|>", min_size=0, max_size=12), min_size=1, max_size=5)

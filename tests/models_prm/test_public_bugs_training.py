@@ -14,20 +14,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm.collate import Piece, collate, encode_trees, pieces, sequence
 from models_prm.config import Stage
 from models_prm.data import load_rows
+from models_prm.encoding.collate import Piece, collate, encode_trees, pieces, sequence
+from models_prm.encoding.selftest import Pair, choose_pair, self_test
+from models_prm.encoding.tokenizer import StepEncoder, add_marks
+from models_prm.encoding.tree import StepTree, build_trees
 from models_prm.errors import MarkerError, ModelError
 from models_prm.fakes import FakeScorer
-from models_prm.losses import places
 from models_prm.prm import CARD, load_prm, new_head
 from models_prm.records import LabeledSolution, ScoringItem, rows_from_prm800k
 from models_prm.scoring import PrmScorer
-from models_prm.selftest import Pair, choose_pair, self_test
-from models_prm.stepwise import rows_of
-from models_prm.tokenizer import StepEncoder, add_marks
 from models_prm.train import train_prm
-from models_prm.tree import StepTree, build_trees
+from models_prm.training.losses import places
+from models_prm.training.stepwise import rows_of
 from tests.models_prm.prm_make import (
     completion,
     random_prm,

@@ -262,7 +262,7 @@ def test_a_reversed_head_is_refused_at_load(tmp_path: Path) -> None:
     """OpenRLHF issue 510: the order of classes was the order of arguments, and scores came out as P(bad)."""
     from safetensors.torch import load_file, save_file
 
-    from models_prm.selftest import PLAIN
+    from models_prm.encoding.selftest import PLAIN
 
     public_make.qwen(tmp_path)
     weights = tmp_path / "model.safetensors"

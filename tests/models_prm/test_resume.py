@@ -13,12 +13,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from models_prm.checkpoint import FILE, load_checkpoint, save_checkpoint, write_atomic
 from models_prm.config import Stage, TrainConfig
 from models_prm.errors import Cancelled, RecipeError
 from models_prm.prm import Prm
 from models_prm.records import Progress
 from models_prm.train import TrainResult, train_prm
+from models_prm.training.checkpoint import FILE, load_checkpoint, save_checkpoint, write_atomic
 from tests.models_prm.prm_make import small_config, sums_file
 
 CHECKOUT = Path(__file__).resolve().parents[2]

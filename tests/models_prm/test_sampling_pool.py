@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from models_prm.__main__ import main
-from models_prm.best_of_n import load_pool
 from models_prm.errors import Cancelled, DataError
+from models_prm.evaluation.best_of_n import load_pool
 from models_prm.fakes import FakeSampler
 from models_prm.sampling.pool import PoolConfig, load_problems, write_pool
 from models_prm.sampling.prompts import Example, build_prompt, load_examples, prefix_prompt

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from models_prm import forward
-from models_prm.collate import Batch
+from models_prm.encoding import forward
+from models_prm.encoding.collate import Batch
+from models_prm.encoding.packed import PackedBatch
 from models_prm.fakes import FakeScorer
 from models_prm.interfaces import StepScorer
-from models_prm.packed import PackedBatch
 from models_prm.prm import Prm
 from models_prm.records import Progress, ScoringItem
 from models_prm.scoring import PrmScorer

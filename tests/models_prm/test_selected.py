@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from models_prm.best_of_n import PooledProblem, load_pool
 from models_prm.errors import DataError
-from models_prm.pool_report import best_of_n_report
-from models_prm.report import Report
-from models_prm.selected import reasoning_quality
+from models_prm.evaluation.best_of_n import PooledProblem, load_pool
+from models_prm.evaluation.pool_report import best_of_n_report
+from models_prm.evaluation.report import Report
+from models_prm.evaluation.selected import reasoning_quality
 
 
 def problem(text: str, rows: Sequence[tuple[str, bool, str, float, float]]) -> PooledProblem:

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models_prm.checkpoint import FILE
 from models_prm.config import ModelShape, Stage, TrainConfig, load_recipe
 from models_prm.errors import Cancelled, DataError, LeakError, RecipeError
-from models_prm.evaluate import evaluate_prm
-from models_prm.material import gather
+from models_prm.evaluation.evaluate import evaluate_prm
 from models_prm.prm import CARD, read_card
 from models_prm.records import Progress, ScoringItem, problem_key
 from models_prm.scoring import PrmScorer
-from models_prm.stages import learning_rate, plan
 from models_prm.train import LOG, train_prm
+from models_prm.training.checkpoint import FILE
+from models_prm.training.material import gather
+from models_prm.training.stages import learning_rate, plan
 from tests.models_prm.prm_make import (
     completion,
     record,

@@ -13,11 +13,11 @@ import torch
 
 from models_prm.config import Stage, TrainConfig
 from models_prm.errors import Cancelled, ModelError, RecipeError
-from models_prm.modelcard import README
 from models_prm.prm import CARD, Prm, load_prm, new_head, read_card
 from models_prm.records import Progress, ScoringItem
 from models_prm.scoring import PrmScorer
 from models_prm.train import train_prm
+from models_prm.training.modelcard import README
 from tests.models_prm.prm_make import random_prm, small_config, sums_file, write_lines
 from tests.models_prm.test_prm import foreign_base
 from tests.models_prm.test_resume import assert_same

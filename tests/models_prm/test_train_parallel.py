@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import load_file
 
 from models_prm.config import Stage
-from models_prm.distributed import Group, current
 from models_prm.train import LOG, train_prm
+from models_prm.training.distributed import Group, current
 from tests.models_prm.prm_make import small_config, sums_file
 from tests.models_prm.test_resume import CHECKOUT
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models_prm import votes
 from models_prm.answers import GraderPool
-from models_prm.votes import Ballots, as_weights, classes_of, vote, vote_curve
+from models_prm.evaluation import votes
+from models_prm.evaluation.votes import Ballots, as_weights, classes_of, vote, vote_curve
 
 
 def test_notation_and_number_make_a_class_without_a_grader() -> None:

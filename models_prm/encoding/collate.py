@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from models_prm.encoding.tokenizer import StepEncoder
+from models_prm.encoding.tree import StepTree
 from models_prm.errors import MarkerError
-from models_prm.tokenizer import StepEncoder
-from models_prm.tree import StepTree
 
 Ints = NDArray[np.int64]
 

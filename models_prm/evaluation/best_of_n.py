@@ -4,7 +4,7 @@ Two kinds of line are read: one solution (the paper's scored samples: `problem`,
 `prm_score`, `orm_score` or `rating_probs`; also `finish`, `subject`, `level`, `unique_id`, and `first_error`,
 an oracle's or a person's verdict on the steps), or one problem with all its samples (Qwen's evaluation pools:
 `question`, `score`, `pred`, `pred_score`).
-`models_prm.pool_report` makes the report.
+`models_prm.evaluation.pool_report` makes the report.
 """
 
 from __future__ import annotations

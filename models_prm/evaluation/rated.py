@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models_prm import aggregate, agreement, calibration, metrics, processbench
+from models_prm import aggregate
 from models_prm.aggregate import Probs
 from models_prm.data import file_sha256, read_jsonl
 from models_prm.errors import DataError, LeakError
-from models_prm.evaluate import said, step_report
+from models_prm.evaluation import agreement, calibration, metrics, processbench
+from models_prm.evaluation.evaluate import said, step_report
 from models_prm.records import CLASSES, problem_key
 
 FirstError = int | None

@@ -17,15 +17,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models_prm.checkpoint import load_checkpoint, save_checkpoint
-from models_prm.collate import Piece, collate, plan_batches, sequence
 from models_prm.config import Stage, TrainConfig
-from models_prm.distributed import Group
+from models_prm.encoding.collate import Piece, collate, plan_batches, sequence
 from models_prm.errors import Cancelled
-from models_prm.learning import learns_packed, step_sums
-from models_prm.losses import label_sum, label_weight, token_count, token_sum
 from models_prm.prm import Prm
 from models_prm.records import OnProgress, Progress, ShouldStop
+from models_prm.training.checkpoint import load_checkpoint, save_checkpoint
+from models_prm.training.distributed import Group
+from models_prm.training.learning import learns_packed, step_sums
+from models_prm.training.losses import label_sum, label_weight, token_count, token_sum
 
 STAGES = ("pretrain", "train")
 PAD_TO = 64

@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from models_prm.collate import Piece
 from models_prm.config import TrainConfig
+from models_prm.encoding.collate import Piece
+from models_prm.encoding.packed import Ints, PackedBatch, PathGroup, plan
 from models_prm.errors import MarkerError
-from models_prm.losses import every_token, folded, loss_sum
-from models_prm.packed import Ints, PackedBatch, PathGroup, plan
 from models_prm.prm import Prm
+from models_prm.training.losses import every_token, folded, loss_sum
 
 KINDS = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 ROPES = frozenset({"default", "linear", "llama3", "yarn"})

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from models_prm.config import Lora
+from models_prm.encoding.tokenizer import StepEncoder
 from models_prm.errors import ModelError
-from models_prm.tokenizer import StepEncoder
 
 
 class MarkRows(nn.Module):

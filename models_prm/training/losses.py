@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from models_prm.collate import Batch, Piece
 from models_prm.config import TrainConfig
+from models_prm.encoding.collate import Batch, Piece
 from models_prm.prm import Prm
 
 Floats = NDArray[np.float64]

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models_prm import aggregate, agreement, baseline, metrics, processbench
+from models_prm import aggregate
 from models_prm.data import file_sha256, load_rows, rating_counts
+from models_prm.encoding.tree import StepTree, build_trees
 from models_prm.errors import DataError
+from models_prm.evaluation import agreement, metrics, processbench
 from models_prm.interfaces import StepScorer
 from models_prm.records import LabeledSolution, OnProgress, Progress, ScoringItem
-from models_prm.tree import StepTree, build_trees
+from models_prm.training import baseline
 
 Floats = NDArray[np.float64]
 
@@ -88,7 +90,7 @@ def evaluate_prm(
     Intervals are 95% bootstrap intervals over problems. `overlap_with_training` names nothing but counts: the
     trainer refuses an overlap only if it was told of it, so this says what the files show.
     """
-    from models_prm.collate import encode_trees
+    from models_prm.encoding.collate import encode_trees
     from models_prm.scoring import PrmScorer
 
     paths = [Path(path) for path in data_paths]

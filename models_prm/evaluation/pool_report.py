@@ -3,7 +3,7 @@
     data = best_of_n_report(load_pool(Path("scored.jsonl")))
     Report("best-of-n", data).write(Path("report"))
 
-Plain numbers only (JSON); `models_prm.report` words and draws them. Accuracies are shares in [0, 1] and exact
+Plain numbers only (JSON); `report` words and draws them. Accuracies are shares in [0, 1] and exact
 expectations over random draws of N samples; intervals are 95% bootstrap intervals over problems, all on the
 same draws; `spread` is the standard deviation that one random trial of the whole pool would have.
 """
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models_prm import exact, votes
-from models_prm.best_of_n import STRATEGIES, PooledProblem, PoolTable, tabulate
 from models_prm.errors import DataError
+from models_prm.evaluation import exact, votes
+from models_prm.evaluation.best_of_n import STRATEGIES, PooledProblem, PoolTable, tabulate
+from models_prm.evaluation.selected import quality_of_picks
 from models_prm.records import OnProgress, Progress
-from models_prm.selected import quality_of_picks
 
 Floats = NDArray[np.float64]
 QUINTILES = 5

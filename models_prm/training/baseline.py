@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models_prm.collate import EncodedTree
+from models_prm.encoding.collate import EncodedTree
 
 Floats = NDArray[np.float64]
 FEATURES = ("log_step_tokens", "log_step_index", "log_problem_tokens")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from models_prm import exact
+from models_prm.evaluation import exact
 
 Floats = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from models_prm import votes
-from models_prm.best_of_n import PooledProblem, PoolTable, tabulate
+from models_prm.evaluation import votes
+from models_prm.evaluation.best_of_n import PooledProblem, PoolTable, tabulate
 
 Judge = Callable[[str, Sequence[str]], int | None]
 """(problem, steps) -> index from 0 of the first wrong step, None when all are right; KeyError: no opinion."""

@@ -3,8 +3,8 @@
     report = Report("best-of-n", best_of_n_report(load_pool(path)), title="Pool A")
     report.write(Path("report"))                  # report.json, report.md and its *.svg
 
-The data come from `models_prm.pool_report` (kind "best-of-n"), `models_prm.rated` ("steps") and
-`models_prm.processbench` ("processbench"); only plain numbers, so that a report can be stored in a database
+The data come from `pool_report` (kind "best-of-n"), `rated` ("steps") and
+`processbench` ("processbench"); only plain numbers, so that a report can be stored in a database
 and drawn where numpy is not.
 """
 
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from models_prm import plots
-from models_prm.plots import Bars, Line, Words
+from models_prm.evaluation import plots
+from models_prm.evaluation.plots import Bars, Line, Words
 
 NAMES = {
     "prm_score": "PRM",

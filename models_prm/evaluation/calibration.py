@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from models_prm import metrics
+from models_prm.evaluation import metrics
 
 Floats = NDArray[np.float64]
 _FLOOR = 1e-12

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from models_prm import data
-from models_prm.collate import EncodedTree
 from models_prm.config import TrainConfig
+from models_prm.encoding.collate import EncodedTree
 from models_prm.errors import DataError
-from models_prm.outcomes import balanced, on_every_step
 from models_prm.records import LabeledSolution, problem_key
+from models_prm.training.outcomes import balanced, on_every_step
 
 
 @dataclass(frozen=True)

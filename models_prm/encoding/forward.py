@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models_prm.packed import Ints, PackedBatch, PathGroup, plan
+from models_prm.encoding.packed import Ints, PackedBatch, PathGroup, plan
 
 KINDS = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 ROPES = frozenset({"default", "linear", "llama3", "yarn"})

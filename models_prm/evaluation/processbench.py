@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models_prm import metrics
 from models_prm.data import read_jsonl
 from models_prm.errors import DataError
+from models_prm.evaluation import metrics
 
 FirstError = int | None
 Scored = tuple[FirstError, Sequence[float]]

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from models_prm import metrics
 from models_prm.config import TrainConfig
-from models_prm.evaluate import step_report, tree_labels
-from models_prm.losses import folded
-from models_prm.outcomes import pair_report
+from models_prm.encoding.selftest import Pair, choose_pair
+from models_prm.encoding.tree import StepTree, build_trees
+from models_prm.evaluation import metrics
+from models_prm.evaluation.evaluate import step_report, tree_labels
 from models_prm.prm import Prm
 from models_prm.records import LabeledSolution
 from models_prm.scoring import PrmScorer
-from models_prm.selftest import Pair, choose_pair
-from models_prm.tree import StepTree, build_trees
+from models_prm.training.losses import folded
+from models_prm.training.outcomes import pair_report
 
 Scored = list[list[Any]]
 SELF_TEST_TREES, SELF_TEST_CHARACTERS = 48, 3000
