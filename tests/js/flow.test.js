@@ -135,6 +135,17 @@ test("a page closed with unsent submits sends them when it is opened again", asy
   assert.deepEqual(sent(server), [[1, "found_error", [-1]]]);
   assert.equal(again.problem(), "B");
 });
+test("what another window has sent is no longer said to be unsent here", async () => {
+  const { server, storage, page } = await begun(["A", "B"]);
+  page.rate(-1);
+  server.down = true;
+  await page.delivery.submit();
+  server.down = false;
+  await openPage(server, storage).start();
+  assert.deepEqual([server.labels.length, page.store.state.unsent], [1, 1]);
+  await page.delivery.replay();
+  assert.deepEqual([server.labels.length, page.store.state.unsent], [1, 0]);
+});
 test("an ended session asks to sign in and then goes on, for drafts, submits and the next solution", async () => {
   const server = makeServer(["A", "B"]);
   const page = openPage(server, makeStorage(), { signIn: () => { server.signedOut = false; } });

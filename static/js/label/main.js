@@ -59,6 +59,7 @@ async function start() {
   const retry = () => delivery.replay().then(autosave.retry);
   hearing.listen({ retry });
   addEventListener("online", retry);
+  addEventListener("storage", outbox.count);
   addEventListener("pagehide", autosave.leave);
 
   outbox.count();

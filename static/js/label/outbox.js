@@ -58,6 +58,7 @@ export function makeOutbox({ api, journal, onCount = () => {} }) {
         results.push({ ...result, entry });
         if (result.status === "kept") break;
       }
+      count(); // another window may have sent what waited here
       return results;
     },
     count,
