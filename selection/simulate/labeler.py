@@ -151,7 +151,8 @@ class Labeler:
     def _submit(self, assignment_id: int, judgement: Judgement, milliseconds: int) -> dict[str, Any]:
         path = f"/api/assignments/{assignment_id}/submit/"
         body: dict[str, Any] = {
-            "idempotency_key": str(uuid.UUID(int=self.rng.getrandbits(128), version=4)),
+            # Not from the seed: the same command in the next generation has other solutions to judge.
+            "idempotency_key": str(uuid.uuid4()),
             "finish_reason": judgement.finish_reason,
             "ratings": list(judgement.ratings),
             "step_reasons": {},
