@@ -66,7 +66,8 @@ def report_of(
 def _problems(score_set: ScoreSet) -> "Iterator[PooledProblem]":
     from models_prm.evaluation.best_of_n import PooledProblem
 
-    columns = ("problem_id", "subject", "level", "grade", "answer", "extra")
+    columns = ("problem_id", "subject", "level", "grade", "answer", "extra", "value")
+    outcome = score_set.model.kind == ModelVersion.Kind.ORM
     rows = (
         score_set.scores.order_by("solution__problem_id", "solution_id")
         .values_list(
@@ -76,6 +77,7 @@ def _problems(score_set: ScoreSet) -> "Iterator[PooledProblem]":
             "solution__grade",
             "solution__answer",
             "solution__extra",
+            "value",
             "step_probs",
         )
         .iterator(chunk_size=2000)
@@ -87,16 +89,21 @@ def _problems(score_set: ScoreSet) -> "Iterator[PooledProblem]":
             if problem is not None:
                 yield problem
             problem = PooledProblem(str(row["problem_id"]), subject=row["subject"], level=row["level"])
-        _add(problem, row, step_probs)
+        _add(problem, row, None if outcome else step_probs)
     if problem is not None:
         yield problem
 
 
-def _add(problem: "PooledProblem", row: dict[str, Any], step_probs: Sequence[Sequence[float]]) -> None:
-    scores = problem.add_step_probs([(p[0], p[1], p[2]) for p in step_probs])
-    orm = row["extra"].get("orm_score")
-    if isinstance(orm, int | float):
-        scores["orm_score"] = float(orm)
+def _add(problem: "PooledProblem", row: dict[str, Any], step_probs: Sequence[Sequence[float]] | None) -> None:
+    """Without step probabilities the score is an outcome model's, which judges the whole: its steps mean
+    nothing alone."""
+    if step_probs is None:
+        scores: dict[str, float | None] = {"orm_score": row["value"]}
+    else:
+        scores = problem.add_step_probs([(p[0], p[1], p[2]) for p in step_probs])
+        orm = row["extra"].get("orm_score")
+        if isinstance(orm, int | float):
+            scores["orm_score"] = float(orm)
     problem.add(
         row["grade"] == Solution.Grade.RIGHT, row["answer"], scores, finish=row["extra"].get("finish")
     )

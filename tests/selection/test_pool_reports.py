@@ -213,3 +213,24 @@ def test_figure_2_shows_score_word_and_people_beside_each_step(pool: Pool) -> No
     html = response.content.decode()
     assert html.count('class="band-4"') == 2
     assert html.count('class="band-0"') == 1
+
+
+def test_an_outcome_model_is_reported_by_its_own_score_and_not_by_its_steps(pool: Pool) -> None:
+    model = world.model(pool.project)
+    ModelVersion.objects.update(kind=ModelVersion.Kind.ORM)
+    model.refresh_from_db()
+    set_ = score(pool, model)
+    # A step that is likely bad in the middle says nothing where only the last one is read.
+    for row in set_.scores.select_related("solution"):
+        right = row.solution.grade == Solution.Grade.RIGHT
+        row.value = 0.9 if right else 0.1
+        row.step_probs = [[0.9 if right else 0.1, 0.0, 0.1 if right else 0.9]] * len(row.step_probs)
+        row.save()
+    report = pool_reports.report_of(set_)
+    assert report is not None
+    assert (report["lead"], set(report["best_of_n"])) == ("orm_score", {"orm_score"})
+    assert report["best_of_n"]["orm_score"][-1]["accuracy"] == 1.0
+    assert not report["grid"]
+    model.metrics = {"pools": {"1": {"pool": "sums", "at": "2026-01-01T00:00:00+00:00", "report": report}}}
+    (view,) = pool_charts.pool_views(model.metrics)
+    assert "outcome model" in view.names
