@@ -12,7 +12,7 @@ from django.utils import timezone
 from labeling.models import Assignment, Job, Label, Pool, Project, QueueItem, Solution
 from labeling.queries.counts import GenerationCounts, generation_counts
 from selection.generations import S
-from selection.models import Generation, ModelVersion, Pick, ScoreSet
+from selection.models import Generation, ModelVersion, Pick, Score, ScoreSet
 
 BINS = 24
 GRADE_COUNTS = {
@@ -165,3 +165,12 @@ def is_busy(generation: Generation) -> bool:
 
 def models_of(project: Project) -> QuerySet[ModelVersion]:
     return ModelVersion.objects.filter(project=project).select_related("snapshot", "job").order_by("-id")
+
+
+def step_scores_of(solution: Solution) -> list[Score]:
+    """Complete scores by process models, the newest model first. An outcome model judges the whole: what it
+    says at each step is no score of that step."""
+    rows = Score.objects.filter(
+        solution=solution, score_set__is_complete=True, score_set__model__kind=ModelVersion.Kind.PRM
+    )
+    return list(rows.select_related("score_set__model").order_by("-score_set__model_id"))

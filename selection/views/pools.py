@@ -11,7 +11,7 @@ from labeling.models import Label, Pool, Project, Solution
 from labeling.queries.answers import answers_to_check
 from selection import queries, registry
 from selection.forms import ScoreForm
-from selection.models import Score, ScoreSet
+from selection.models import ScoreSet
 from selection.requests import request_scoring
 from selection.step_views import BANDS, step_rows
 from selection.views.common import back, page_of, person, research_view, try_or_say
@@ -63,11 +63,8 @@ def solution_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     solution = get_object_or_404(
         Solution.objects.select_related("problem", "pool"), pk=pk, problem__project=project
     )
-    scores = Score.objects.filter(solution=solution, score_set__is_complete=True).select_related(
-        "score_set__model"
-    )
     wanted = request.GET.get("model", "")
-    ordered = list(scores.order_by("-score_set__model_id"))
+    ordered = queries.step_scores_of(solution)
     score = next((s for s in ordered if str(s.score_set.model_id) == wanted), ordered[0] if ordered else None)
     labels = Label.objects.filter(solution=solution, is_current=True).select_related("labeler").order_by("pk")
     context = {

@@ -94,3 +94,18 @@ def test_the_page_offers_both_kinds(page_pool: Pool) -> None:
     form = {"name": "o", "kind": "orm", "recipe": world.SMOKE, "seed": 0}
     assert client.post(reverse("model-train"), form).status_code == 302
     assert ModelVersion.objects.get().kind == "orm"
+
+
+def test_steps_are_never_coloured_by_an_outcome_model(page_pool: Pool) -> None:
+    world.scores(page_pool, world.model(page_pool.project, "process"))
+    outcome = world.model(page_pool.project, "outcome")
+    ModelVersion.objects.filter(pk=outcome.pk).update(kind="orm")
+    world.scores(page_pool, outcome)
+    client = Client()
+    client.force_login(
+        User.objects.create_user("r", role="researcher"), "django.contrib.auth.backends.ModelBackend"
+    )
+    solution = Solution.objects.filter(pool=page_pool)[0]
+    page = client.get(reverse("solution-detail", args=[solution.pk])).content.decode()
+    assert "scored by process" in page
+    assert "outcome" not in page
